@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from unified_state.secrets.rules.secret_tokens import Found
 from unified_state.secrets.rules.secret_values import (
@@ -43,9 +44,8 @@ _KINDS = {
     ),
 }
 _SHORT_PASSWORDS = (b"_pass", b"-pass", b"_pwd", b"-pwd")  # PASS alone is a test result, PWD alone a folder
-# Names that hold a secret only if the value looks like one: STRIPE_KEY, GH_PAT, REGISTRY_AUTH. And cookies.
+# Names that hold a secret only if the value looks like one: STRIPE_KEY, GH_PAT, REGISTRY_AUTH.
 PERHAPS = "auth-key"
-COOKIE = "cookie"
 _PERHAPS_ENDS = (b"_KEY", b"_PAT", b"_AUTH", b"_CREDS", b"_APIKEY")
 _PUBLIC = (b"PUBLIC_KEY", b"PRIMARY_KEY", b"FOREIGN_KEY", b"CACHE_KEY", b"SORT_KEY")
 _QUALIFIERS = tuple(b"prod dev staging test live old new".split())  # DB_PASSWORD_PROD
@@ -73,8 +73,6 @@ def kind_of_name(name: bytes) -> str | None:
     short = lower.endswith(_SHORT_PASSWORDS) or name[1:].endswith((b"Pass", b"Pwd")) or name in (b"pwd", b"Pwd")
     if short:
         return "password"
-    if lower.endswith(b"cookie"):
-        return COOKIE
     perhaps = name.endswith(_PERHAPS_ENDS) and name.isupper() and not name.endswith(_PUBLIC)
     return PERHAPS if perhaps or lower in (b"auth", b"_auth") else None
 
@@ -95,7 +93,7 @@ _SIGNATURES = (b"sig", b"signature")
 # backwards: operators are rarer than such letters, so that they are looked for first.
 _ASSIGNED = re.compile(
     rb"[=:][ \t\"'`\\\]]{0,40}(?:[\d_-]|" + b"|".join(one[::-1] for one in _QUALIFIERS) + rb"){0,40}"
-    rb"(?:drow|dwss|esar|ssap|dwp|terc|neko|s?lait|yek|tap|htua|sder|eiko|gis|erut|noit)"
+    rb"(?:drow|dwss|esar|ssap|dwp|terc|neko|s?lait|yek|tap|htua|sder|gis|erut|noit)"
 )
 _OPTION = re.compile(rb"--\w[\w-]{0,117}")
 
@@ -146,7 +144,10 @@ _CODE_FOLLOWS = (b")", b",", b"(")  # the value is an argument or a call
 _SCHEMES = frozenset(b"bearer basic token apikey bot".split())
 _CREDENTIAL = DIGITS + UPPER + LOWER + b"-._~+/="  # token68 of RFC 9110
 
-_COOKIE_ENDS = bytes.maketrans(b"\"'`\\\r", b"\n" * 5)
+# A header `Cookie:` or `Set-Cookie:`, a variable of that name, or an option, and the quotes before its value.
+_COOKIES = re.compile(rb"(?:cookie[ \t\"'`\\\]]{0,40}[=:]|--cookie[ \t\"'`\\,])[ \t\"'`\\]{0,40}", re.IGNORECASE)
+_COOKIE_LINE = re.compile(rb"[^\"'`\\\r\n]{0,4096}")
+_COOKIE = re.compile(rb"([^;=]*)= *([^;]*)")
 _COOKIE_ATTRIBUTES = frozenset(b"expires max-age domain path samesite priority".split())
 
 _SHELL_END = b"\t\r\n\\;&|)<>" + QUOTES
@@ -157,25 +158,21 @@ _BARE_WORDS = bytes.maketrans(_BARE_END, b" " * len(_BARE_END))
 
 def find_assigned(data: bytes) -> Iterator[Found]:
     """Yield the values in a text (ASCII bytes) that are secret by the names they are assigned to, in any order."""
-    begin = end = 0  # span of the pairs of earlier cookie headers
     for at, name, kind in find_names(data):
-        if kind == COOKIE:
-            if at < begin:  # an option: they come after all other names
-                end = 0
-            line = _cookie_line(data, at)
-            yield from _cookies_in(line, at, end)
-            begin, end = at, max(end, at + line.rfind(b";"))
-            continue
         found = _authorization_at(data, at) if kind == "authorization" else _value_at(data, at, name, kind)
         if found:
             yield found
+    if b"ookie" in data or b"OOKIE" in data:
+        starts = [match.end() for match in _COOKIES.finditer(data)]
+        for start, end in pairwise([*starts, len(data)]):
+            yield from _cookies_in(data, start, end)
 
 
 def find_in_field(name: bytes, value: bytes) -> list[Found]:
     """Return the secrets in the value of an object's or table's field with this name."""
     name, kind = secret_name(name)
-    if kind == COOKIE:
-        return list(_cookies_in(_cookie_line(value, 0), 0))
+    if name.lower().endswith(b"cookie"):
+        return list(_cookies_in(value, 0, len(value)))
     if kind == "authorization":
         found = _authorization_at(value, 0)
         return [found] if found else []
@@ -287,34 +284,13 @@ def _closing(data: bytes, start: int, quote: bytes) -> int:
     return start + end if end >= 0 else -1
 
 
-def _cookie_line(data: bytes, at: int) -> bytes:
-    """Return the rest of a header from `at` to its end, up to the maximum length of a value."""
-    return data[at : at + _LONGEST_VALUE].translate(_COOKIE_ENDS).partition(b"\n")[0]
-
-
-def _cookies_in(line: bytes, at: int, end: int = 0) -> Iterator[Found]:
-    """Yield the values in a header `Cookie: name=value; …` or `Set-Cookie: name=value; attribute=…` that begins at
-    `at`.
-
-    Pairs before `end` were parsed with an earlier header of the line; parsing all again would take quadratic time.
-    Only the first is parsed again: for the earlier header this one's name was a part of its value.
-    """
-    first, _, others = line.partition(b";")
-    behind = at + len(first) + 1
-    known = max(0, end + 1 - behind)
-    yield from _cookie(first, at)
-    at = behind + known
-    for pair in others[known:].split(b";"):
-        yield from _cookie(pair, at)
-        at += len(pair) + 1
-
-
-def _cookie(pair: bytes, at: int) -> Iterator[Found]:
-    name, _, value = pair.partition(b"=")
-    value = value.strip()
-    if is_dense(value) and name.strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
-        start = at + len(name) + pair[len(name) :].find(value)
-        yield start, start + len(value), COOKIE
+def _cookies_in(data: bytes, start: int, end: int) -> Iterator[Found]:
+    """Yield the values of `name=value; …` on the line that begins at `start`."""
+    line = _COOKIE_LINE.match(data, start, end)
+    for pair in _COOKIE.finditer(line[0] if line else b""):
+        value = pair[2].strip()
+        if is_dense(value) and pair[1].strip().lower() not in _COOKIE_ATTRIBUTES and not is_placeholder(value):
+            yield start + pair.start(2), start + pair.start(2) + len(value), "cookie"
 
 
 def _authorization_at(data: bytes, at: int) -> Found | None:
