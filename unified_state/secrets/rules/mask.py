@@ -7,16 +7,21 @@ ends a quoted string. Invariant: a mask is never masked again and only secrets c
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from unified_state.secrets.rules.control_sequences import SEQUENCE, VisibleText
 from unified_state.secrets.rules.secret_tokens import Found, find_formats
 
 _SHORTEST_TEXT = 8  # `pwd:abcd`
 # With the dots before a mask, over which a token in front would have extended.
 _MASK = re.compile(rb"\.{0,8}\[MASKED [A-Za-z0-9-]{1,70} [A-Za-z0-9]{1,70}\]")
 _PIECE, _AROUND = 1 << 22, 1 << 17  # characters that are searched at once, and by which two pieces overlap
+# Terminal control sequences, such as colors, by the grammar of ECMA-48: as bytes (ESC, or the single character U+009B),
+# and in the notations of source code and JSON (`\033[32m`, `\x1b[32m`, `\e[32m`, `\u001b[32m`).
+_SEQUENCE = re.compile(
+    rb"(?:(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e)\[|\x9b)[0-?]{0,62}[ -/]{0,62}[@-~]|\x1b[ -/]{0,62}[0-~]"
+)
 _CONTROL_INTRODUCER = b"\x9b"
 _SEQUENCE_SIGNS = (b"\x1b", _CONTROL_INTRODUCER, b"\\")  # one is in each control sequence
 # Full-width signs and spaces without a break, each of which stands for one ASCII character.
@@ -76,17 +81,28 @@ def _find_beside_masks(text: str) -> list[Found]:
     return [*found, *_find_masks(data)] if found else []
 
 
+def _visible(data: bytes) -> tuple[bytes, array[int]]:
+    """Return a text without its control sequences, and where each character of it stands in the whole text."""
+    places, end = array("I"), 0
+    for match in _SEQUENCE.finditer(data):
+        places.extend(range(end, match.start()))
+        end = match.end()
+    places.extend(range(end, len(data)))
+    return _SEQUENCE.sub(b"", data), places
+
+
 def _find_everywhere(data: bytes) -> list[Found]:
     """Return the secrets in a text.
 
     If it has control sequences, it is searched with blanks in their place, and with the sequences removed. A token's
     first letter may end a sequence, so tokens are searched in the text itself too.
     """
-    if not any(map(data.__contains__, _SEQUENCE_SIGNS)) or not SEQUENCE.search(data):
+    if not any(map(data.__contains__, _SEQUENCE_SIGNS)) or not _SEQUENCE.search(data):
         return _find_all(data)
-    shown = VisibleText(data)
-    placed = [(*shown.place(start, end), kind) for start, end, kind in _find_all(shown.text)]
-    return [*_find_all(shown.blanked), *placed, *find_formats(data)]
+    shown, places = _visible(data)
+    placed = [(places[start], places[end - 1] + 1, kind) for start, end, kind in _find_all(shown)]
+    blanked = _SEQUENCE.sub(lambda match: b" " * len(match[0]), data)
+    return [*_find_all(blanked), *placed, *find_formats(data)]
 
 
 def _find_all(data: bytes) -> list[Found]:

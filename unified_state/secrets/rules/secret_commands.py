@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from unified_state.secrets.rules.secret_assignments import kind_of_name
+from unified_state.secrets.rules.secret_tokens import Found
 from unified_state.secrets.rules.secret_values import is_placeholder
-
-Found = tuple[int, int, str]
 
 # The options of each program whose value is a password, or has one after a colon.
 _PROGRAMS = {
