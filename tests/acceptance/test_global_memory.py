@@ -146,6 +146,8 @@ def test_one_setting_turns_it_off(project: Project, other: Project) -> None:
     path.write_text("global_memory = false\n", encoding="utf-8")
     assert UV not in begun(project)
     assert UV in begun(other)
+    assert [one for one in project.ask("list", "constraint") if "uv" in one["constraint"]] == []
+    assert project.ask("search", "uv") == []
 
 
 def test_it_is_edited_taken_back_and_forgotten_by_its_refs(project: Project) -> None:
@@ -171,7 +173,24 @@ def test_it_is_shown_in_one_place(project: Project) -> None:
     assert project.at_terminal("decision", "add", "--global", "Black for Python", "--reason", "habit").code == 0
     lines = project.run("list", "--global").out.splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["global:C1", "global:D1"]
-    assert project.run("list", "constraint").out == ""
+
+
+def test_it_stands_behind_the_projects_own_under_its_mark(project: Project) -> None:
+    record(project)
+    assert project.run("constraint", "add", "Never use pip").code == 0
+    shown = ["C1", "global:C1"]
+    assert [one["id"] for one in project.ask("list", "constraint")] == shown
+    assert [one["id"] for one in project.ask("list")["constraints"]] == shown
+    assert [one["ref"] for one in project.ask("search", "use pip")] == shown
+    assert [line.split()[0] for line in project.run("list", "constraint").out.splitlines()] == shown
+    assert f"{TITLE} 1 recorded by the user\n  global:C1 " in project.run("list").out
+    assert project.run("show", "global:C1").out.startswith("global:C1  active, user_said")
+    with McpClient(project) as client:
+        state, hits = client.call("list")["structuredContent"], client.call("search", query="use pip")
+        assert [one["id"] for one in state["constraints"]] == shown
+        assert [hit["ref"] for hit in hits["structuredContent"]["hits"]] == shown
+    assert UV not in project.state_path.read_text(encoding="utf-8")
+    assert project.ask("list", "--at", "1d")["state"]["constraints"] == []  # the project's past
 
 
 def test_a_rule_of_it_is_dropped_by_a_yes_alone(project: Project) -> None:

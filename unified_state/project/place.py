@@ -18,6 +18,7 @@ from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_ascii_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, not_ours, read_regular
 from unified_state.lib.record import Record
+from unified_state.model.refs import GLOBAL_MARK
 from unified_state.project.find_repository import (
     ABOUT,
     Repository,
@@ -66,6 +67,11 @@ class Place(Record):
     key_folder: str
     notice: str | None = None
     is_settled: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What refs of items begin with outside their archive."""
+        return GLOBAL_MARK if self.id == GLOBAL else ""
 
 
 def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Place:

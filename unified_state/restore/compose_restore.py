@@ -15,14 +15,12 @@ from unified_state.archive.session_work import open_notes, pending_actions, read
 from unified_state.archive.sessions import LOCAL_SESSION, session_id_of, session_number
 from unified_state.archive.steps import opening_times, recent_steps, uses_of_turns
 from unified_state.capture.survival_table import find_survival
-from unified_state.errors import UnifiedStateError
 from unified_state.ledger.check_validity import read_validities
-from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, list_items, paged_out_refs
+from unified_state.ledger.item_table import ACTIVE, count_items, items_to_restore, paged_out_refs
 from unified_state.ledger.rules.short_item import oldest_first, unenforced
 from unified_state.lib.files import lies_in
 from unified_state.lib.json_text import parse_json
 from unified_state.lib.times import is_past, to_milliseconds, to_text
-from unified_state.model.constraint import USER_SAID
 from unified_state.model.item import LedgerItem
 from unified_state.model.known import (
     Composition,
@@ -34,11 +32,10 @@ from unified_state.model.known import (
     Turn,
     WorkingFile,
 )
-from unified_state.model.refs import GLOBAL_MARK
 from unified_state.model.session_state import GitState, WorkItem
 from unified_state.model.step import NOTICE, PROMPT, TEXT, Step
 from unified_state.project.place import Place, global_place
-from unified_state.project.workspace.workspace import Workspace
+from unified_state.project.workspace.workspace import Workspace, items_for_all
 from unified_state.restore.restore_table import count_turns, read_saved
 from unified_state.restore.rules.compose import compose, hand_over
 from unified_state.restore.rules.recent_work import recent_work
@@ -50,7 +47,6 @@ _PENDING, _STEPS, _PROMPTS = 20, 1_000, 400
 _LAST_STEPS, _LAST_PROMPTS = 60, 8
 _TYPED = ("<command-", "<teammate-message")  # notices with words of the user or of a team's lead in them
 _GIT_SECONDS = 1.0
-_GLOBAL_SECONDS = 1.0  # for which a restore waits for a writer of the memory for all projects
 
 
 def gather(
@@ -179,29 +175,16 @@ def restored_text(known: RestoreInput, settings: Settings, tokens: float | None 
             known = known.replace(reason="compact")
     if known.reason in {"resume", "fork"}:
         known = known.replace(git=None, highlights=(), pending_actions=(), work_item=None, turn_count=0)
-    known = known.replace(**items_for_all(settings, known.health))
+    known = known.replace(**known_for_all(settings, known.health))
     limit = settings.restore_tokens if tokens is None else tokens
     return hand_over(known, limit) if known.handed_over else compose(known, limit)
 
 
-def items_for_all(settings: Settings, health: str | None = None) -> dict[str, Any]:
-    """Return what the user recorded for all projects, and the health with the problem if that cannot be read.
-
-    Only the user's own words count, whoever wrote into that archive.
-    """
+def known_for_all(settings: Settings, health: str | None = None) -> dict[str, Any]:
+    """Return what the user recorded for all projects, and the health with the problem if that cannot be read."""
     problems = [health] if health else []
-    place = global_place(settings.data_dir)
-    workspace = Workspace(place, settings, report=problems.append, seconds=_GLOBAL_SECONDS, repair_seconds=0.0)
-    if not settings.global_memory or workspace.is_empty:
-        return {}
-    items: list[LedgerItem] = []
-    try:
-        items = workspace.use(lambda archive: list_items(archive, None, [ACTIVE]))
-    except UnifiedStateError as error:
-        problems.append(f"what holds for all projects cannot be read: {error}")
-    own = [unenforced(item) for item in items if item.origin == USER_SAID and item.rule is None]
-    marked = tuple(item.replace(alias=GLOBAL_MARK + item.alias) for item in own)
-    return {"global_items": marked, "health": "\n".join(problems) or None}
+    workspace = Workspace(global_place(settings.data_dir), settings, report=problems.append)
+    return {"global_items": tuple(items_for_all(workspace)), "health": "\n".join(problems) or None}
 
 
 def with_enforcement(known: RestoreInput, *, is_enforced: bool) -> RestoreInput:

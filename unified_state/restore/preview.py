@@ -19,7 +19,7 @@ from unified_state.lib.tokens import count_tokens
 from unified_state.model.hook_event import BRIEF, PARTS, Moment
 from unified_state.model.known import RELEVANT
 from unified_state.project.workspace.workspace import Workspace
-from unified_state.restore.compose_restore import gather, restored_text
+from unified_state.restore.compose_restore import gather, known_for_all, restored_text
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
 from unified_state.search.rules.query_dates import begin_of, times_of
@@ -128,6 +128,7 @@ def startup_text(workspace: Workspace, now: int) -> str:
 
     def action(archive: Archive) -> str:
         known = gather(archive, workspace.place, newest_session(archive, now), "startup", now)
+        known = known.replace(**known_for_all(workspace.settings, known.health))
         return compose(known, _NO_LIMIT, _NO_LIMIT).brief
 
     return workspace.use(action)

@@ -18,7 +18,7 @@ from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION, Le
 from unified_state.model.known import RestoreInput, WorkingFile
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT
 from unified_state.project.place import Place
-from unified_state.restore.compose_restore import items_for_all, read_files
+from unified_state.restore.compose_restore import known_for_all, read_files
 from unified_state.restore.rules.compose import compose
 from unified_state.settings import Settings
 
@@ -133,7 +133,7 @@ def task_slice(
     fitting = fitting_items(asked, others, _counts(others, telling_words(archive, text)))
     files = fitting_files(asked, in_work, fitting)
     items = (*constraints, *fitting)
-    in_all = items_for_all(settings)
+    in_all = known_for_all(settings)
     if not (items or files or in_all.get("global_items")):
         return ""
     known = RestoreInput(

@@ -21,9 +21,9 @@ from unified_state.lib.query import words_of
 from unified_state.lib.record import Record, disk_value
 from unified_state.lib.text import one_line, unpack
 from unified_state.model.item import ALIAS_LETTERS
-from unified_state.model.refs import COMPACTION, STEP, TURN, note_number, parse_ref
+from unified_state.model.refs import COMPACTION, STEP, TURN, kind_of, note_number, parse_ref
 from unified_state.model.step import KINDS, NOTICE, Hit
-from unified_state.project.workspace.workspace import Workspace
+from unified_state.project.workspace.workspace import Workspace, items_for_all
 from unified_state.search.rules.query_dates import time_named
 from unified_state.search.search_archive import note_accesses, rank, search
 from unified_state.setting_table import OFF
@@ -65,16 +65,17 @@ class LocatedHit(Record):
 def find(workspace: Workspace, wanted: SearchRequest, now: int) -> list[Hit]:
     """Return the best hits in this repository. The first of them rank a little higher in later searches."""
     filters = filters_of(wanted, now)
-    reader = query_reader(workspace)
+    reader, also = query_reader(workspace), items_for_all(workspace)
 
     def action(archive: Archive) -> list[Hit]:
         _index(workspace.report, archive)
         if reader is not None and not reader.knows(archive):
             workspace.report("searched by words alone: no step has a vector yet; `unified-state embed` makes them")
-        hits = search(archive, wanted.query, wanted.limit, wanted.session_id, now=now, filters=filters, reader=reader)
+        query, limit, session_id = wanted.query, wanted.limit, wanted.session_id
+        hits = search(archive, query, limit, session_id, now=now, filters=filters, reader=reader, also=also)
         if not hits and wanted.tool is not None:
             _refuse_unknown_tool(archive, wanted.tool)
-        steps = [number for kind, number in map(parse_ref, [hit.ref for hit in hits[:_NOTED]]) if kind == STEP]
+        steps = [int(hit.ref[1:]) for hit in hits[:_NOTED] if kind_of(hit.ref) == STEP]
         _note(workspace, archive, steps, _ACCESS, now)
         return hits
 
@@ -97,6 +98,7 @@ def recall_and_note(
     def action(archive: Archive) -> dict[str, Any]:
         found = recall(archive, ref)
         found = page(found if part is None else part_of(found, part))
+        found["ref"] = workspace.place.mark + found["ref"]
         kind, number = parse_ref(ref)
         if kind in {STEP, TURN}:
             steps = [number] if kind == STEP else [step for step, _ in steps_of_turn(archive, number)]

@@ -101,11 +101,13 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
     words: Sequence[str] | None = None,
     candidates: int = _CANDIDATES,
     reader: Reader | None = None,
+    also: Sequence[LedgerItem] = (),
 ) -> list[Hit]:
     """Return the best hits, best first, at most 1,000. Raises NotFoundError for an unknown session.
 
     Any text is a query. Its words (or `words`) are searched and never parsed as operators. "Yesterday" is relative to
-    `now`. So many `candidates` are ranked together. With a `reader` the meaning counts too.
+    `now`. So many `candidates` are ranked together. With a `reader` the meaning counts too. `also` are items of
+    another archive.
     """
     filters = filters or Filters()
     if session_id is not None:
@@ -123,7 +125,7 @@ def search(  # noqa: PLR0913  # three say what is looked for, the others how, an
         return []
     meant = reader.read(archive, query, having, steps) if reader is not None else None
     asked = ParsedQuery(query, weights_of(having, steps), having, forms, steps, session_id, filters, now)
-    hits = item_hits(archive, asked)
+    hits = item_hits(archive, asked) + hits_of_items(also, asked)
     if filters.kind not in ALIAS_LETTERS:
         hits += _steps(archive, asked, meant, limit, candidates)
     return sorted(hits, key=rank)[:limit]

@@ -11,6 +11,10 @@ from playwright.sync_api import expect
 
 from tests.builders import SESSION, answer, append, boundary, call, prompt, result, summary, write_transcript
 from tests.chromium import axe_script
+from unified_state.model.constraint import USER_SAID
+from unified_state.model.item import CONSTRAINT
+from unified_state.project.workspace.workspace import open_workspace
+from unified_state.state_file.writer.record_state import add_item
 
 from .conftest import Open
 from .viewing import HOSTILE, Viewer, hook, run, viewing
@@ -305,3 +309,21 @@ def test_pages_fit_a_phone_and_a_wide_screen(told: Path, opened: Open) -> None:
             for address in (*ADDRESSES, "/D3"):
                 page.goto(f"{viewer.base}{address}")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (width, address)
+
+
+def test_what_holds_for_all_projects_stands_behind_the_projects_own_and_is_marked(told: Path) -> None:
+    workspace = open_workspace(str(told), None, report=print, origin=USER_SAID)
+    add_item(
+        workspace.of_all_projects(), CONSTRAINT, {"constraint": "Use uv, not pip", "source": "", "blocking": False}
+    )
+    with viewing(told) as viewer:
+        state = viewer.get("/state")[2]
+        assert 0 < state.index('/C1"') < state.index('/global:C1"') < state.index("Use uv, not pip")
+        assert '/global:C1"' not in viewer.get("/state?at=now")[2]
+        _, _, page = viewer.get("/global:C1")
+        assert ("global:C1 <small>constraint, active" in page, "Use uv, not pip" in page, "<form method" in page) == (
+            True,
+            True,
+            False,
+        )
+        assert '/global:C1"' in viewer.get("/search?q=uv")[2]

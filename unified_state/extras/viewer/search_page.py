@@ -12,6 +12,7 @@ from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.page_writer import page_values, write_page
 from unified_state.lib.text import cut
 from unified_state.model.step import PROMPT, Hit
+from unified_state.project.workspace.workspace import items_for_all
 from unified_state.search.find import SearchRequest, filters_of, query_reader
 from unified_state.search.log import LogRequest, read_log
 from unified_state.search.search_archive import search
@@ -32,7 +33,7 @@ def search_page(archive: Archive, project: Project, asked: Mapping[str, str], no
             hits = _log(archive, chosen, now)
         else:
             reader = query_reader(project.workspace, is_told=True) if project.workspace else None
-            hits = _hits(archive, chosen, query, now, reader)
+            hits = _hits(archive, project, chosen, query, now, reader)
     except UnifiedStateError as error:
         problem = str(error)
     return write_page(
@@ -64,8 +65,10 @@ def _log(archive: Archive, chosen: Mapping[str, str], now: int) -> list[Hit]:
     return [Hit(one["ref"], PROMPT, (), None, one["timestamp"], 0, cut(one["text"], _CHARACTERS)) for one in found]
 
 
-def _hits(archive: Archive, chosen: Mapping[str, str], query: str, now: int, reader: Reader | None) -> list[Hit]:
+def _hits(
+    archive: Archive, project: Project, chosen: Mapping[str, str], query: str, now: int, reader: Reader | None
+) -> list[Hit]:
     session, since, tool, file, kind = (chosen[name] or None for name in ("session", "since", "tool", "file", "kind"))
     wanted = SearchRequest(query, _LIMIT, session, since, tool, file, kind)
-    filters = filters_of(wanted, now)
-    return search(archive, query, _LIMIT, session, now=now, filters=filters, reader=reader)
+    filters, also = filters_of(wanted, now), items_for_all(project.workspace) if project.workspace else []
+    return search(archive, query, _LIMIT, session, now=now, filters=filters, reader=reader, also=also)

@@ -31,7 +31,7 @@ from unified_state.extras.viewer.state_page import item_page, state_page
 from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import find_item
 from unified_state.lib.times import current_time
-from unified_state.model.refs import COMPACTION, ITEM, STEP, TURN, parse_ref
+from unified_state.model.refs import COMPACTION, GLOBAL_MARK, ITEM, STEP, TURN, parse_ref
 from unified_state.search.timeline.timeline_table import turn_before
 
 if TYPE_CHECKING:
@@ -121,6 +121,9 @@ class ViewerApp:
     def _ref(self, archive: Archive, project: Project, request: Request) -> Response:
         """Answer the stable address of a ref: of a turn or step with its place in the session."""
         ref = request.path_params["ref"]
+        if ref.startswith(GLOBAL_MARK) and project.workspace is not None:
+            shared = project.workspace.of_all_projects()
+            return HTMLResponse(shared.use(lambda them: item_page(them, project, ref, current_time(), form=False)))
         kind, number = parse_ref(ref)
         if kind == COMPACTION:
             return HTMLResponse(compaction_page(archive, project, number, current_time()))

@@ -20,10 +20,11 @@ from unified_state.errors import (
     OlderArchiveError,
     SettingError,
     StorageError,
+    UnifiedStateError,
 )
 from unified_state.hosts.gate.generation import QUIET_FOLDER
 from unified_state.lib.record import Record
-from unified_state.model.constraint import INFERRED
+from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.project.find_repository import read_head
 from unified_state.project.place import (
     EVENTS,
@@ -40,6 +41,7 @@ from unified_state.project.place import (
 from unified_state.settings import Settings, environment, load_settings
 
 WRITER_SECONDS, READER_SECONDS = 30.0, 3.0  # for which a command waits for another process that writes
+_GLOBAL_SECONDS = 1.0  # for which a project waits for a writer of the memory for all projects
 _LEAST_SALVAGE_SECONDS = 3.0
 _PATIENT = 60.0  # seconds for repairs that commands have
 # The archive cannot be used now. Only these errors are a reason to let an event wait.
@@ -47,6 +49,7 @@ UNAVAILABLE = (ArchiveUnavailableError, NewerArchiveError, OlderArchiveError, Da
 
 if TYPE_CHECKING:
     from unified_state.ledger.record_item import Author
+    from unified_state.model.item import LedgerItem
     from unified_state.secrets.masker import Masker
 
 T = TypeVar("T")
@@ -268,3 +271,23 @@ def client_project(environ: Mapping[str, str], data_dir: str) -> str:
     from unified_state.hosts.transcripts.rules.hosts import session_in  # no hook asks
 
     return session_project(session_in(environ), environ, data_dir)
+
+
+def items_for_all(workspace: Workspace, kind: str | None = None) -> list[LedgerItem]:
+    """Return what the user recorded for all projects, under refs with their mark; nothing where it is turned off.
+
+    Only the user's own words count, whoever wrote into that archive. A failure to read it is reported.
+    """
+    shared = workspace.of_all_projects().replace(seconds=_GLOBAL_SECONDS, repair_seconds=0.0, around_use=None)
+    if not workspace.settings.global_memory or shared.is_empty:
+        return []
+    from unified_state.ledger.item_table import ACTIVE, list_items
+    from unified_state.ledger.rules.short_item import unenforced
+
+    try:
+        items = shared.use(lambda archive: list_items(archive, kind, [ACTIVE]))
+    except UnifiedStateError as error:
+        workspace.report(f"what holds for all projects cannot be read: {error}")
+        return []
+    own = (unenforced(item) for item in items if item.origin == USER_SAID and item.rule is None)
+    return [item.replace(alias=shared.place.mark + item.alias) for item in own]
