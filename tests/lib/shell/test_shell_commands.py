@@ -138,7 +138,7 @@ def test_a_command_that_ends_behind_an_option_hides_no_other(program: str) -> No
 @pytest.mark.usefixtures("alarm")
 @pytest.mark.parametrize(
     "piece",
-    ["git rebase -x git ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ", 
+    ["git rebase -x git ", "find -exec ", "find -exec find ; -exec ", "sudo ", "eval ", "bash -c ",
      "flock -c ", "echo a | bash | ", "bash <<< ", "watch ", "xargs find -exec "],
 )  # fmt: skip
 def test_no_nesting_makes_it_explode(piece: str) -> None:

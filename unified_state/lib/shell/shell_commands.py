@@ -5,7 +5,6 @@ keywords, through `sudo`, `env`, `timeout`, `xargs`, `bash -c`, `eval`, `find -e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from unified_state.lib.shell.given_files import found_files, given_by_pipe
 from unified_state.lib.shell.shell_line import (
