@@ -284,7 +284,7 @@ def test_edits_after_which_a_check_failed_are_a_failed_attempt(capture: Keep) ->
     error, attempt = items
     assert shown(items) == [("error", "active"), ("failed edit", "active")]
     assert attempt.body["attempt"] == 'edited price.go: "I round the price first."'
-    assert attempt.body["outcome"] == f"go test ./... failed: {FAILURE}"
+    assert attempt.body["outcome"] == "--- FAIL: TestPrice (go test ./... failed)"
     assert attempt.files == ("price.go",)
     assert error.quote == attempt.quote == FAILURE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.hosts.transcripts.rules.call_effects import Call
-from unified_state.hosts.transcripts.rules.failure_lines import failing_lines
+from unified_state.ledger.rules.item_lines import telling
 from unified_state.lib.shell.shell_commands import command_key, simple_commands
 from unified_state.lib.text import cut, one_line
 from unified_state.model.constraint import OBSERVED, USER_SAID
@@ -100,7 +100,7 @@ _NOT_THERE = (
     "no such command",
 )  # fmt: skip
 _FILES = 6  # most files named by an attempt
-_SAID_CHARACTERS, _COMMAND_CHARACTERS, _SHORT_OUTPUT = 200, 200, 300
+_SAID_CHARACTERS, _COMMAND_CHARACTERS = 200, 200
 # Programs that check work, and the arguments that make general programs a check.
 _CHECKERS = frozenset((
     "pytest", "tox", "nox", "jest", "vitest", "mocha", "ctest", "rspec", "phpunit", "mypy", "pyright", "ruff", "eslint",
@@ -132,7 +132,7 @@ def failed_edit(command: str, result: str, files: Sequence[str], said: str) -> F
     told = f': "{cut(one_line(said), _SAID_CHARACTERS)}"' if said.strip() else ""
     body = {
         "attempt": f"edited {', '.join(named)}{f' and {more} more files' if more else ''}{told}",
-        "outcome": f"{cut(one_line(command), _COMMAND_CHARACTERS)} failed: {_telling(excerpt(result))}",
+        "outcome": f"{telling(excerpt(result))} ({cut(one_line(command), _COMMAND_CHARACTERS)} failed)",
         "command": command,
     }
     return Fact(FAILED_EDIT, ATTEMPT, OBSERVED, "active", body, excerpt(result), named)
@@ -148,12 +148,6 @@ def refused_call(call: Call, result: str, reason: str, denied: str = "") -> Fact
     }
     origin = OBSERVED if denied else USER_SAID
     return Fact(REFUSED_CALL, ATTEMPT, origin, "active", body, reason or result.strip(), call.files)
-
-
-def _telling(output: str) -> str:
-    """Return the lines of a long output that report the failure, or all of it if none does."""
-    telling = failing_lines(output, "", is_error=True) if len(output) > _SHORT_OUTPUT else []
-    return "; ".join(telling) or output
 
 
 def checks(words: list[str]) -> bool:

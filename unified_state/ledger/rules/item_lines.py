@@ -24,7 +24,7 @@ def item_line(item: LedgerItem, limit: int) -> str:
     field, label = kind.second
     second = f" {label}: {body[field]}" if body.get(field) else ""
     if item.kind == EVIDENCE:
-        content = _telling(body["content"]) if body["type"] == "error" else body["content"]
+        content = telling(body["content"]) if body["type"] == "error" else body["content"]
         text = content + (f" [from {cut(body['source'], _SOURCE_CHARACTERS)}]" if body.get("source") else "")
         marks = [body["type"], *marks]
     elif item.kind == ATTEMPT:
@@ -59,8 +59,8 @@ def _enforcement(item: LedgerItem) -> list[str]:
     return [f"enforced, {mode}: {cut(harmless('; '.join(patterns)), _SCOPE_CHARACTERS)}"]
 
 
-def _telling(output: str) -> str:
-    """Return the lines of a long error output that name the error."""
+def telling(output: str) -> str:
+    """Return the lines of a long error output that name the error, or all of it if none does."""
     return "; ".join(failing_lines(output, "", is_error=True)) or output if "\n" in output.strip() else output
 
 
