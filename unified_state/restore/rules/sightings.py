@@ -1,7 +1,7 @@
 """The sightings in a step: files with the identifiers in them.
 
-Each step gives a few sightings of bounded size. Text that the agent wrote (tool inputs, its own words) has three times
-the weight of text that it only read. Only the start of a long result is read. On real sessions the first 6,000
+Each step gives a few sightings of bounded size. A file that a call names has three times the weight of one that was
+only read, one that was edited six times. Only the start of a long result is read. On real sessions the first 6,000
 characters were as informative as the whole.
 """
 
