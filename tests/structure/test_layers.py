@@ -18,6 +18,7 @@ MOST_FILES = 15
 PURE = {
     *(
         "__future__",
+        "array",
         "binascii",
         "bisect",
         "collections",

@@ -47,7 +47,7 @@ def writers(lines: list[str], edits: list[Edit], since: int | None = None) -> li
     """The step of each line, and whether it is certain."""
     found = writers_of(lines, edits, [since] * len(lines))
     return [
-        (edit and edit.step, is_certain)
+        (None if edit is None else edit.step, is_certain)
         for edit, is_certain in zip(found, certain_lines(lines, found, edits), strict=True)
     ]
 

@@ -160,7 +160,7 @@ def test_a_damaged_index_or_trigger_in_the_schema_costs_no_row(filled: Path, nam
 
 def test_a_table_whose_name_is_damaged_costs_no_row_of_another_one(filled: Path) -> None:
     before = steps_of(filled)
-    filled.write_bytes(filled.read_bytes().replace(b"tableitem", b"tableite\xff", 1))
+    filled.write_bytes(filled.read_bytes().replace(b"tableitemitem", b"tableite\xffitem"))
     assert set_aside_if_damaged(str(filled)) is not None
     assert (problem_in(str(filled)), steps_of(filled)) == (None, before)
     with Archive(str(filled)) as archive:

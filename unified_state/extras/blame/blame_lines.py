@@ -194,8 +194,9 @@ def _joined(
         enumerate(numbers), lambda one: (one[1] - one[0], *writer(one[1]))
     ):
         found = [number + 1 for _, number in run]
-        refs = (None, None) if step is None else (f"S{step}", f"T{turns[step]}")
-        groups.append(Group(found[0], found[-1], commit, *refs, is_certain))
+        turn = None if step is None else f"T{turns[step]}"
+        edit = None if step is None else f"S{step}"
+        groups.append(Group(found[0], found[-1], commit, edit, turn, is_certain))
     last_edits = {turn: step for step, turn in turns.items()}
     told = {f"T{turn}": _turn(archive, turn, step) for turn, step in sorted(last_edits.items())}
     return Blame(name, groups, told, blamed.problem)
