@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.constraints.constraint_table import Table, has_hook, read_table
 from unified_state.constraints.rules.judge_call import Forms, Judge, without_quoting
-from unified_state.errors import ConstraintsLostError, UnifiedStateError
+from unified_state.errors import ConstraintsLostError, StorageError, UnifiedStateError
 from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import ASK, DENY, SKILL_EVENT, WARN, Breach, EnforcedRow
 from unified_state.model.hook_event import HookEvent
@@ -105,7 +105,7 @@ class ToolCheck:
             return ()
         try:
             refs = claim(place.folder, own, self._event.agent_id, [row.ref for row in new])
-        except OSError:
+        except (OSError, StorageError):
             return ()  # nothing can be recorded, so it would be told again and again
         return [row for row in new if row.ref in refs]
 

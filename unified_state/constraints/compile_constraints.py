@@ -15,6 +15,7 @@ from sqlite3 import DatabaseError
 from unified_state.archive.archive import Archive, read_enforcement
 from unified_state.constraints.compile_told import ToldCompiler
 from unified_state.constraints.constraint_table import (
+    LOCK,
     Table,
     encoded_table,
     has_hook,
@@ -38,7 +39,6 @@ from unified_state.project.place import REMINDERS_ON, Place, has_reminders
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.state_file import written_state_files
 
-_LOCK = "enforced.lock"
 _LOCK_SECONDS = 4.0
 _LONGEST_TEXT = 400  # characters of a constraint in the table
 
@@ -91,7 +91,7 @@ def compile_table(archive: Archive, place: Place, *, always: bool = False) -> tu
 
     Raises ConstraintsLostError if the hook in the settings is the only trace of enforced constraints.
     """
-    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+    with FileLock(os.path.join(place.folder, LOCK), _LOCK_SECONDS):
         present = read_table(place.folder)
         changed, stamp = read_enforcement(archive)
         constraints = enforced(list_items(archive, CONSTRAINT, [ACTIVE]))
@@ -138,7 +138,7 @@ def turn_off(place: Place, data_dir: str) -> None:
     if worktrees_on(place.folder):
         return
     os.unlink(os.path.join(place.folder, REMINDERS_ON))
-    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+    with FileLock(os.path.join(place.folder, LOCK), _LOCK_SECONDS):
         table = read_table(place.folder)
         if table is not None and table.told:
             write_atomically(table_path(place.folder), encoded_table(table.replace(told=())))
@@ -252,7 +252,7 @@ def end_lost(workspace: Workspace, ref: str) -> bool:
         return False
     pass_gate(workspace.origin, f"lifts {ref}")
     left = Table("")
-    with FileLock(os.path.join(place.folder, _LOCK), _LOCK_SECONDS):
+    with FileLock(os.path.join(place.folder, LOCK), _LOCK_SECONDS):
         table = read_table(place.folder)
         if table is not None:
             left = table.replace(constraints=tuple(entry for entry in table.constraints if entry.ref != ref))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 TABLE = "enforced.json"
+LOCK = "enforced.lock"  # of the table, and of what was told
 _STAMP_BYTES = 8
 
 

@@ -140,7 +140,7 @@ class Judge:
             if left < 0:
                 raise UnreadableError
             for file in touched:
-                if self._is_touched(constraint.paths, file):
+                if self._is_meant(constraint.paths, file.path, file.folder, is_whole=file.is_whole):
                     return f"{text} {file.path}" if text else file.path
         return None
 
@@ -155,23 +155,18 @@ class Judge:
             raise UnreadableError
         return self._commands
 
-    def _is_touched(self, patterns: Sequence[str], file: ChangedPath) -> bool:
-        if self._is_meant(patterns, file.path, file.folder):
-            return True
-        forms = self._locate(file.path, file.folder) if file.is_whole and "/" in "".join(patterns) else None
-        return forms is not None and any(
-            lies_within(pattern, form.lstrip("/") or ".")
-            for pattern in patterns
-            for form in (forms.absolute if pattern.startswith("/") else forms.relative)
-        )
-
-    def _is_meant(self, patterns: Sequence[str], path: str, folder: str = "") -> bool:
+    def _is_meant(self, patterns: Sequence[str], path: str, folder: str = "", *, is_whole: bool = False) -> bool:
+        """Return whether a path fits a pattern, or with `is_whole` holds what fits one."""
         forms = self._locate(path.removeprefix("file://"), folder)
-        return any(
-            path_matches(f".{pattern}" if pattern.startswith("/") else pattern, form.lstrip("/"))
-            for pattern in patterns
-            for form in (forms.absolute if pattern.startswith("/") else forms.relative)
-        )
+        for pattern in patterns:
+            is_absolute = pattern.startswith("/")
+            for form in forms.absolute if is_absolute else forms.relative:
+                below = form.lstrip("/")
+                if path_matches(f".{pattern}" if is_absolute else pattern, below):
+                    return True
+                if is_whole and lies_within(pattern, below or "."):
+                    return True
+        return False
 
 
 def _unread(constraint: EnforcedRow) -> Breach | None:
