@@ -62,13 +62,11 @@ def newest_with_transcript(archive: Archive, now: int) -> int | None:
 
 def _newest(archive: Archive, now: int, besides: str, condition: str = "1") -> int | None:
     """A time that is missing or still to come is unknown. Of sessions without a known time the last recorded counts."""
-    for is_known, order in (("seen_at > 0 AND seen_at <= ?3", "seen_at"), ("?3", "id")):
-        where = f"session_id NOT IN (?1, ?2) AND {is_known} AND {condition} ORDER BY {order} DESC LIMIT 1"
-        query = f"SELECT id FROM session WHERE {where}"
-        number: int | None = archive.value(query, besides, LOCAL_SESSION, now + CLOCK_AHEAD)
-        if number is not None:
-            return number
-    return None
+    query = (
+        f"SELECT id FROM session WHERE session_id NOT IN (?1, ?2) AND {condition} "
+        "ORDER BY iif(seen_at > 0 AND seen_at <= ?3, seen_at, 0) DESC, id DESC LIMIT 1"
+    )
+    return archive.value(query, besides, LOCAL_SESSION, now + CLOCK_AHEAD)
 
 
 def count_sessions(archive: Archive) -> int:

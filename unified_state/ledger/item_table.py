@@ -81,11 +81,6 @@ def _values(item: LedgerItem) -> list[Any]:
 
 def update_item(archive: Archive, item: LedgerItem) -> None:
     """Replace an item by a newer version."""
-    later = archive.row("SELECT changed_at FROM item WHERE uuid = ? AND changed_at > ?", item.uuid, item.changed_at)
-    if later is not None:  # the clock was set back, and the later version would win
-        from unified_state.model.history_records import time_behind
-
-        item = item.replace(changed_at=time_behind(later[0], str(item.changed_at)))
     archive.run(f"UPDATE item SET ({_COLUMNS}) = ({_PLACES}) WHERE uuid = ?", *_values(item), item.uuid)
 
 

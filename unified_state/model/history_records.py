@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.lib.record import Record
-from unified_state.lib.times import to_milliseconds, to_text
 from unified_state.model.item import LedgerItem
 from unified_state.model.step import Step
 
@@ -109,12 +108,6 @@ def telling_fields(record: HistoryRecord) -> dict[str, Any]:
     return {
         name: value for name, value in record.as_dict().items() if name in kind.required or value != getattr(kind, name)
     }
-
-
-def time_behind(before: str | None, now: str) -> str:
-    """Return the time of a change, which is after that of the previous change even if the clock was set back."""
-    last = to_milliseconds(before)
-    return now if before is None or last is None or before < now else to_text(last + 1)
 
 
 def is_masked_later(told: StoredStep | StoredCompaction, known_at: int | None) -> bool:

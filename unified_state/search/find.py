@@ -131,7 +131,8 @@ def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> li
                 worktree = worktree_of(archive)
                 for hit in hits:
                     share = hit.score / hits[0].score if hits[0].score > 0 else 1.0
-                    ranked.append((hits[0].coverage * share, LocatedHit(path, worktree, None, hit)))
+                    located = LocatedHit(path, worktree, _title(archive, hit.session_id), hit)
+                    ranked.append((hits[0].coverage * share, located))
                 is_searched = True
         except NotFoundError as error:
             unknown = error
@@ -140,12 +141,7 @@ def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> li
     if unknown and not is_searched:
         raise unknown
     ranked.sort(key=lambda one: (-one[0], rank(one[1].hit)))
-    return [_with_title(found) for _, found in ranked[: max(0, wanted.limit)]]
-
-
-def _with_title(found: LocatedHit) -> LocatedHit:
-    with Archive(found.archive) as archive:
-        return found.replace(title=_title(archive, found.hit.session_id))
+    return [found for _, found in ranked[: max(0, wanted.limit)]]
 
 
 def is_team_ref(ref: str) -> bool:
