@@ -199,31 +199,17 @@ def test_an_error_of_sqlite_says_what_to_do(code: int | None, hint: str) -> None
     assert str(found) == f"the archive a.db cannot be used: something; {hint}"
 
 
-def test_it_reads_what_is_there(tmp_path: Path) -> None:
+def test_a_path_of_odd_signs_is_opened(tmp_path: Path) -> None:
     path = tmp_path / "odd %41 ?name#.db"
     with Archive(str(path)) as archive:
         archive.set_meta("a", "b")
-    with Archive(str(path), read_only=True) as reader:
+    with Archive(str(path)) as reader:
         assert reader.meta("a") == "b"
-
-
-def test_it_writes_nothing(tmp_path: Path) -> None:
-    path = str(tmp_path / "archive.db")
-    Archive(path).connection.close()
-    with pytest.raises(StorageError), Archive(path, read_only=True) as reader:
-        reader.set_meta("a", "b")
-
-
-def test_it_makes_no_archive(tmp_path: Path) -> None:
-    path = tmp_path / "archive.db"
-    with pytest.raises(StorageError):
-        Archive(str(path), read_only=True)
-    assert not path.exists()
 
 
 def test_a_writer_is_not_waited_for(tmp_path: Path) -> None:
     path = str(tmp_path / "archive.db")
     with Archive(path) as writer:
         writer.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StorageError), Archive(path, seconds=0, read_only=True) as reader:
+        with pytest.raises(StorageError), Archive(path, seconds=0) as reader:
             reader.meta("a")

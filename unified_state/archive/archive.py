@@ -41,26 +41,19 @@ class Archive:
     """An open archive: `with Archive(path) as archive: …`. The block converts errors of SQLite to those of this
     package.
 
-    `mask` is applied to short texts that are written unchanged: a branch, a title, the name of a tool. With `read_only`
-    a missing archive is not created and an older one is not migrated.
+    `mask` is applied to short texts that are written unchanged: a branch, a title, the name of a tool.
     """
 
     has_journal = False  # True where a journal of JSON lines holds the history
 
-    def __init__(
-        self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str, read_only: bool = False
-    ) -> None:
+    def __init__(self, path: str, *, seconds: float = 5.0, mask: Callable[[str], str] = str) -> None:
         self.path = self.file = path  # of the database, and of the file that holds the history
         self.folder = os.path.dirname(path)  # folder of the archive's other files
         self.masked = partial(_masked, mask)
-        self._is_read_only = read_only
         self.connection = self._open(seconds)
 
     def _open(self, seconds: float) -> Connection:
         try:
-            if self._is_read_only:  # these three characters are special in the URI of a file
-                path = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-                return connect(f"file:{path}?mode=ro", timeout=seconds, isolation_level=None, uri=True)
             if self.path != MEMORY:
                 _ensure_file(self.path)
             return connect_archive(self.path, seconds)

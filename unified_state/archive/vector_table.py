@@ -15,7 +15,6 @@ from unified_state.lib.record import Record
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
 _LARGEST = (1 << 63) - 1
-_REMOVED_AT_ONCE = 2_000  # vectors per statement: a hook waits for at most one statement
 
 
 class VectorCount(Record):
@@ -118,13 +117,5 @@ def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
 
 def drop_vectors(archive: Archive, name: str, *, but: int = 0) -> int:
     """Delete the vectors of all versions of a model except one, and return their number."""
-    # Reads only the index of steps and models, because a scan of the vectors takes seconds.
-    query = (
-        "SELECT step, id FROM vector WHERE step >= ?3 "
-        "AND model IN (SELECT id FROM vector_model WHERE name = ?1 AND id != ?2) ORDER BY step LIMIT ?4"
-    )
-    step = dropped = 0
-    while rows := archive.rows(query, name, but, step, _REMOVED_AT_ONCE):
-        step = rows[-1][0]
-        dropped += archive.run(f"DELETE FROM vector WHERE id IN ({', '.join(str(number) for _, number in rows)})")
-    return dropped
+    models = "SELECT id FROM vector_model WHERE name = ? AND id != ?"
+    return archive.run(f"DELETE FROM vector WHERE model IN ({models})", name, but)

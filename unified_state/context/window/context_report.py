@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
-from unified_state.archive.sessions import newest_with_transcript, session_id_of, session_number
-from unified_state.context.window.context_table import transcript_of
+from unified_state.archive.sessions import newest_with_transcript, session_id_of, session_number, transcripts_of
 from unified_state.context.window.read_context import newest_reading, watched_now
 from unified_state.lib.record import Record
 from unified_state.model.context_usage import Reading, UsageRecord
@@ -46,7 +45,7 @@ def report_context(workspace: Workspace, environ: Mapping[str, str], now: int) -
         session = None if session_id is None else session_number(archive, session_id)
         if session_id is None or session is None:
             return None
-        path = transcript_of(archive, session)
+        path = next(iter(transcripts_of(archive, session_id)), "")
         reading = newest_reading(archive, session, workspace.place.folder, session_id, path)
         project = workspace.place.repository.worktree
         watched = None

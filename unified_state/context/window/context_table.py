@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import newest_with_transcript, session_id_of
 from unified_state.hosts.gate.generation import end_generation
 from unified_state.model.context_usage import Limit, UsageRecord
 
@@ -34,16 +33,6 @@ def watched_context(archive: Archive, session: int) -> UsageRecord | None:
     return None if row is None else UsageRecord(row[0], row[1], Limit(row[2], row[3]), *row[4:])
 
 
-def last_context(archive: Archive, now: int) -> tuple[str, UsageRecord] | None:
-    """Return the session that was last active and its context, or None if none was read since it was compacted."""
-    session = newest_with_transcript(archive, now)
-    session_id = session_id_of(archive, session)
-    watched = None if session is None else watched_context(archive, session)
-    if session is None or session_id is None or watched is None or watched.cycle != newest_cut(archive, session)[0]:
-        return None
-    return session_id, watched
-
-
 def newest_cut(archive: Archive, session: int) -> tuple[int, int]:
     """Return the number and the time of a session's newest finished compaction, or zeros."""
     row = archive.row(
@@ -60,12 +49,6 @@ def seen_limits(archive: Archive, session: int, window: int) -> list[int]:
         "ORDER BY session = ?2 DESC, id DESC LIMIT ?3"
     )
     return [tokens for (tokens,) in archive.rows(query, window, session, _MOST_SEEN)]
-
-
-def transcript_of(archive: Archive, session: int) -> str:
-    """Return the path of a session's own transcript, or "" if it is unknown."""
-    row = archive.row("SELECT path FROM transcript WHERE session = ? AND agent IS NULL LIMIT 1", session)
-    return "" if row is None else str(row[0])
 
 
 def take_line(archive: Archive, session: int) -> str:

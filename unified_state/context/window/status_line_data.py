@@ -38,7 +38,7 @@ def glance_at(
     # An archive may be locked or damaged; the hooks find and report damage.
     with suppress(UnifiedStateError):
         if os.path.exists(place.archive_path):  # a journal would be replayed each time
-            with Archive(place.archive_path, seconds=_PATIENCE, read_only=True) as archive:
+            with Archive(place.archive_path, seconds=_PATIENCE) as archive:
                 glance = glance.replace(**_recorded(archive, place.state_path, now))
                 if reading is not None:
                     session = session_number(archive, session_id) or 0  # a new session uses the limits of others

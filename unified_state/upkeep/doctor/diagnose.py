@@ -16,9 +16,8 @@ from typing import TypeVar
 from unified_state.archive.archive import Archive, check_owner, damaged, storage_error
 from unified_state.archive.journal.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
-from unified_state.archive.sessions import newest_with_transcript, read_cursor, session_id_of
+from unified_state.archive.sessions import newest_with_transcript, read_cursor, session_id_of, transcripts_of
 from unified_state.archive.steps import KIND_NUMBERS, damaged_steps
-from unified_state.context.window.context_table import transcript_of
 from unified_state.context.window.read_context import newest_reading
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
@@ -244,7 +243,8 @@ def _window(subject: Subject) -> Iterator[Check]:
         session_id = session_id_of(archive, session)
         if session is None or session_id is None:
             return None
-        return newest_reading(archive, session, subject.place.folder, session_id, transcript_of(archive, session))
+        path = next(iter(transcripts_of(archive, session_id)), "")
+        return newest_reading(archive, session, subject.place.folder, session_id, path)
 
     reading = subject.read(newest)
     if reading is not None:

@@ -50,7 +50,7 @@ def _status(context: Context, arguments: Namespace) -> None:
         return run(load_settings(None, environment()).data_dir)
     if arguments.context or arguments.session_id:
         return _context(context)
-    from unified_state.context.window.context_table import last_context
+    from unified_state.context.window.context_report import report_context
     from unified_state.upkeep.doctor.project_status import minutes_since, silence, status_of
 
     workspace = context.workspace(create=False)
@@ -59,10 +59,9 @@ def _status(context: Context, arguments: Namespace) -> None:
         return context.nothing({"recorded": False}, "; ".join(told) or _NOTHING)
     now = current_time()
     of_team: Any = hook("STATUS_OF_TEAM") or (lambda *_: ([], {}))
-    status, full, (more, fields) = workspace.use(
+    status, (more, fields) = workspace.use(
         lambda archive: (
             status_of(archive, workspace, now, environment()),
-            last_context(archive, now),
             of_team(archive, workspace, now, environment()),
         )
     )
@@ -75,12 +74,12 @@ def _status(context: Context, arguments: Namespace) -> None:
         "context": None,
     }
     lines = _status_lines(status, now, more)
-    if full is not None:
-        session_id, watched = full
-        tokens, limit, phase = watched.tokens, watched.limit.tokens, watched.phase
+    report = report_context(workspace, environment(), now)
+    if report is not None and report.watched is not None:
+        tokens, limit, phase = report.watched.tokens, report.watched.limit.tokens, report.watched.phase
         share = f"{tokens:,} tokens, {tokens * 100 / limit:.0f} % of the way to the compaction"
         lines.insert(_CONTEXT_AT, f"context    {share}, phase {phase}")
-        value["context"] = {"sessionId": session_id, "tokens": tokens, "compactsAt": limit, "phase": phase}
+        value["context"] = {"sessionId": report.session_id, "tokens": tokens, "compactsAt": limit, "phase": phase}
     return context.show(value, "\n".join(lines), style="labels")
 
 
