@@ -19,7 +19,7 @@ from benchmarks.lean_methods import Form, clearing, heads_and_tails, short_forms
 from benchmarks.lean_report import table
 from benchmarks.lean_sessions import Stretch, stretches
 from benchmarks.lean_uses import uses
-from unified_state.extras.lean.rules.levels import LEVELS
+from unified_state.extras.lean.rules.shorten import LEVELS
 
 LEFT_WHOLE = "left whole"
 _TAKEN = f"{OTHERS.capitalize()} that the client takes"

@@ -6,8 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from unified_state.extras.lean.rules.cut_marks import MARK, holds_marks, with_handle
-from unified_state.extras.lean.rules.levels import LEVELS
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.shorten import LEVELS, shorten
 from unified_state.model.step import ShortForm
 
 COMMANDS = ("./run.sh", "go test -v ./...", "pytest", "make", "git diff", "rg x", "ls -R", "curl x", "kubectl logs a")

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from unified_state.extras.lean.rules.levels import MIDDLE, TIGHT
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.shorten import MIDDLE, TIGHT, shorten
 from unified_state.model.step import ShortForm
 
 PASSED_TESTS = "".join(

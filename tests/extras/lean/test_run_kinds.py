@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from unified_state.extras.lean.rules.levels import TIGHT
 from unified_state.extras.lean.rules.output_view import as_read
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.shorten import TIGHT, shorten
 
 SAID = "".join(f"      row {number} of what it was given\n" for number in range(12))
 FLUSH = SAID.replace("      ", "")

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.extras.lean.rules.cut_marks import with_handle
-from unified_state.extras.lean.rules.levels import LEVELS, MIDDLE
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.shorten import LEVELS, MIDDLE, shorten
 from unified_state.model.step import ShortForm
 
 LONG = "".join(f"step {number} of the long way\n" for number in range(3_000))

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from unified_state.extras.lean.rules.levels import LEVELS
-from unified_state.extras.lean.rules.shorten import shorten
+from unified_state.extras.lean.rules.shorten import LEVELS, shorten
 from unified_state.extras.lean.rules.tool_call import call_of, shows_files
 
 LONG = "def f(x):\n    return x\n" * 4_000

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from unified_state.extras.lean.rules.answer_shapes import text_of
-from unified_state.extras.lean.rules.levels import call_to_shorten, is_short
+from unified_state.extras.lean.rules.shorten import call_to_shorten, is_short, short_form
 from unified_state.interfaces.tool_hook import Run, parse_event
 from unified_state.model.hook_event import HookEvent
 
@@ -44,8 +44,6 @@ def shortened_output(event: HookEvent, level: int) -> tuple[str, ShortForm] | No
     call = None if text is None else call_to_shorten(tool, given, text, level)
     if text is None or call is None:
         return None
-    from unified_state.extras.lean.rules.shorten import short_form  # most outputs need no rule
-
     short = short_form(call, text, level)
     return None if short is None else (text, short)
 

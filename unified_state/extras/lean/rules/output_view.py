@@ -6,6 +6,7 @@ and the lines around them become separate units. So the cost of a rule does not 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -107,26 +108,16 @@ def _context(text: str, place: int) -> tuple[int, int]:
     return min(start + 1, place), end
 
 
-_ESCAPE = "\x1b"
-_PARAMETERS = "0123456789;:?"
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;:?]*[^\x1b]?|\([^\x1b]?)?", re.DOTALL)
 
 
 def as_read(line: str) -> str:
     """Return a line without colours and with a Unix line end. Of a redrawn progress bar only the last state remains."""
-    if _ESCAPE in line:
-        begin, *others = line.split(_ESCAPE)
-        line = begin + "".join(map(_without_sequence, others))
+    line = _SEQUENCE.sub("", line)
     if "\r" not in line:
         return line
     ending = "\n" if line.endswith("\n") else ""
     return line.rstrip("\r\n").rpartition("\r")[2] + ending
-
-
-def _without_sequence(text: str) -> str:
-    """Return the text after an escape, without the rest of its sequence."""
-    if text.startswith("["):
-        return text[1:].lstrip(_PARAMETERS)[1:]
-    return text[2:] if text.startswith("(") else text
 
 
 _WORDS = (  # matched in any case; each search takes half a millisecond a megabyte

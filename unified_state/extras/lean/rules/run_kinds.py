@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from unified_state.extras.lean.rules.output_kinds import place
 from unified_state.extras.lean.rules.output_view import View
-from unified_state.extras.lean.rules.place_kinds import place
 from unified_state.extras.lean.rules.short_form import Kind, Ranking, ends_first
 from unified_state.extras.lean.rules.tool_call import Call
 
@@ -34,7 +34,6 @@ _REPORTS = ("= FAILURES =", "= ERRORS =", "= short test summary")
 _REPORTS_WHOLE = ("failures:", "Failures:")  # complete lines of cargo and rspec
 _REPORTS_OF_UNITTEST = ("FAIL: ", "ERROR: ")  # followed by an underline
 _REPORTS_OF_MOCHA = ("passing", "failing")  # after a number
-_BEGIN_REPORTS = frozenset("=fFE0123456789")  # first characters of those lines
 _SAID_BY_A_TEST = "_test.go:"
 _FEW_MARKERS, _LOOKED_AT = 3, 400
 _SUMMARY = 4  # last lines
@@ -73,7 +72,7 @@ class _Outcomes:
             self._read(number, piece.strip())
 
     def _read(self, number: int, line: str) -> None:
-        self._in_report = self._in_report or (line[:1] in _BEGIN_REPORTS and _begins_reports(line, self._before))
+        self._in_report = self._in_report or _begins_reports(line, self._before)
         self._before = line
         if self._in_report:
             self.failed.add(number)

@@ -5,6 +5,8 @@ A short form has each shown piece unchanged, and for each gap a mark that counts
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from unified_state.extras.lean.rules.cut_marks import characters_mark, lines_mark
@@ -81,22 +83,17 @@ def pick(view: View, ranking: Ranking, budget: int) -> set[int]:
     return shown
 
 
-_SEPARATOR = "\x00"
-_WORDS = "".join(  # replacement of each ASCII character; others stay
-    sign if sign.isalnum() or sign in {"_", _SEPARATOR} else " " for sign in map(chr, range(128))
-)
-_SHORTEST = 8  # characters of a name
+_NAME = re.compile(r"\w{8,}")
 _COST = 25  # in characters, in addition to the unit's own
 _MOST_NAMES = 8  # names counted in one line, so that long lines have no advantage
 
 
 def new_names(pieces: Sequence[str], order: Iterable[int]) -> dict[int, int]:
     """Return the number of new names in each unit, in this order."""
-    words = _SEPARATOR.join([piece.replace(_SEPARATOR, " ") for piece in pieces]).translate(_WORDS).split(_SEPARATOR)
     known: set[str] = set()
     brought: dict[int, int] = {}
     for number in order:
-        names = {word for word in words[number].split() if len(word) >= _SHORTEST} - known
+        names = set(_NAME.findall(pieces[number])) - known
         brought[number] = min(len(names), _MOST_NAMES)
         known |= names
     return brought
@@ -200,9 +197,5 @@ class _Writer:
 
     def _counts(self, units: range, start: int, stop: int) -> dict[str, int]:
         """Count the cut lines by their labels. A line in pieces has the label of its first piece."""
-        counts: dict[str, int] = {}
-        for unit in units:
-            label = self._labels.get(unit)
-            if label and start <= self._starts[unit] < stop and self._begins_line(self._starts[unit]):
-                counts[label] = counts.get(label, 0) + 1
-        return counts
+        begun = (unit for unit in units if start <= self._starts[unit] < stop and self._begins_line(self._starts[unit]))
+        return Counter(self._labels[unit] for unit in begun if unit in self._labels)
