@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from unified_state.extras.handover.about import HandoverHeader
@@ -40,10 +41,7 @@ def _commit(about: HandoverHeader) -> str:
 
 def _block(text: str) -> Iterator[str]:
     """Yield a text in a code block, whose fence is longer than any in the text."""
-    longest, run = 2, 0
-    for sign in text:
-        run = run + 1 if sign == "`" else 0
-        longest = max(longest, run)
+    longest = max(map(len, re.findall("`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     yield from ("## Where the work is", "", f"{fence}text", *map(harmless, text.split("\n")), fence, "")
 

@@ -51,7 +51,10 @@ def take_handover(workspace: Workspace, path: str, now: int) -> HandoverResult:
 
 
 def _about(path: str) -> HandoverHeader:
-    form = _form(path)
+    if is_page(path):
+        message = f"{path} is a hand-over for people"
+        raise ForeignFileError(message, "ask for one that is made without `--for human`")
+    form = find_format(path)
     if form != HISTORY and has_header(path):
         message = f"{path} is a damaged hand-over or history: its first line is not whole"
         raise ForeignFileError(message, "nothing of it was imported; ask for the file again")
@@ -60,13 +63,3 @@ def _about(path: str) -> HandoverHeader:
         return read_about(header.handover)
     message = f"{path} is no hand-over: it is {'a history' if form == HISTORY else f'a {form}'}"
     raise ForeignFileError(message, f"`unified-state import {path}` takes it in")
-
-
-def _form(path: str) -> str:
-    try:
-        return find_format(path)
-    except ForeignFileError as error:
-        if is_page(path):
-            message = f"{path} is a hand-over for people"
-            raise ForeignFileError(message, "ask for one that is made without `--for human`") from error
-        raise
