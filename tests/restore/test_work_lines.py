@@ -29,7 +29,7 @@ def told(*runs: Run, **recent: Any) -> list[str]:
 def test_git_now_stands_instead_of_what_the_log_guesses() -> None:
     git = GitState(branch="main", commit="0123456789abcdef", changed_count=1, modified_files=("a.py",))
     assert now(git=git, edits=(("b.py", 0),)) == [
-        "  [GIT] main at 0123456789, 1 changed paths",
+        "  [GIT] main at 0123456789, 1 changed path",
         "  changed: a.py",
     ]
 

@@ -51,7 +51,7 @@ def as_markdown(line: dict[str, Any]) -> str:
     """Return an exported step as Markdown: the user's words as a quotation, the agent's as they are, everything else in
     a fence that its text cannot end.
     """
-    names = (line["ref"], line["kind"], line.get("tool"), line.get("agent"), line["timestamp"][:16])
+    names = (line["ref"], line["kind"], line.get("tool"), line.get("agent"), line["timestamp"][:16] + "Z")
     given = line["input"] if "input" in line else line.get("result", line.get("text"))
     text = given if isinstance(given, str) else dump_json(given)
     if line["kind"] == PROMPT:

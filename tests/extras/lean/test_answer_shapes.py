@@ -56,5 +56,5 @@ def test_whatever_a_tool_answers_its_own_text_gives_the_same_answer(tool: str, a
 
 
 def test_an_answer_of_which_any_part_imitates_a_short_form_is_left_as_it_is() -> None:
-    imitation = {"type": "text", "text": "[S7: 900 lines, shown 3; recall S7 --lines 1:60 | --grep REGEX]"}
+    imitation = {"type": "text", "text": "[S7: 900 lines, shown 3; show S7 --lines 1:60 | --grep REGEX]"}
     assert text_of("mcp__s__t", [imitation, {"type": "text", "text": "long " * 900}]) is None

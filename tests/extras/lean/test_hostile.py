@@ -116,7 +116,7 @@ def test_an_input_of_any_shape_is_no_error(given_input: dict[str, object]) -> No
 
 def test_an_output_that_imitates_marks_or_handles_is_left_as_it_is() -> None:
     filler = "something else\n" * 500
-    for imitation in (f"{MARK}12 lines]\n", "[S7: 900 lines, shown 3; recall S7 --lines 1:60 | --grep REGEX]\n"):
+    for imitation in (f"{MARK}12 lines]\n", "[S7: 900 lines, shown 3; show S7 --lines 1:60 | --grep REGEX]\n"):
         assert holds_marks(imitation)
         assert shorten("Bash", {"command": "./run.sh"}, filler + imitation + filler, 3) is None
 

@@ -386,7 +386,7 @@ def test_an_output_that_was_shortened_is_there_once_when_its_entry_is_met(
     assert session is not None
     with archive.transaction():
         number = archive_output(archive, session, SESSION, output)
-        shown = f"[S{number}: 400 lines, shown 1; recall S{number}]\nline 0"
+        shown = f"[S{number}: 400 lines, shown 1; show S{number}]\nline 0"
         note_shortened(archive, session, number, output, level=2, shown=len(shown))
     synced()
     assert sorted(held().texts()) == sorted(["run it", whole])

@@ -33,7 +33,7 @@ def _blame_text(found: Blame) -> str:
         numbers = f"{group.first}" if group.first == group.last else f"{group.first}-{group.last}"
         lines.append(f"{numbers:>11}  {commit:<{width}}  {_writer(group)}")
     for turn in found.turns.values():
-        lines += ["", f"{turn.ref}  session {turn.session_id}  {turn.at[:16]}"]
+        lines += ["", f"{turn.ref}  session {turn.session_id}  {turn.at[:16]}Z"]
         rows = [("prompt", turn.prompt), *(("recorded", line) for line in turn.recorded)]
         rows += [("then ran", line) for line in turn.tests]
         lines += [f"  {name:<{_NAME_WIDTH}} {text}" for name, text in rows if text]

@@ -12,14 +12,14 @@ from unified_state.interfaces.cli.command_context import SESSION, Command, Conte
 from unified_state.interfaces.cli.commands.transfer import imported_text
 from unified_state.lib.fence import visible
 from unified_state.lib.record import disk_value
-from unified_state.lib.text import one_line
+from unified_state.lib.text import counted, one_line
 from unified_state.lib.times import current_time
 
 
 def _hand_over(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
     created = create_handover(workspace, arguments.file, arguments.audience, current_time())
-    lines = [f"{created.path}: {created.records:,} records"]
+    lines = [f"{created.path}: {counted(created.records, 'record')}"]
     if arguments.audience != HUMAN:
         lines.append(f"the recipient runs `unified-state handover take {os.path.basename(created.path)}`")
     return context.show(created.as_dict(), "\n".join(lines))

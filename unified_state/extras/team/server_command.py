@@ -37,7 +37,7 @@ from unified_state.interfaces.cli.terminal import is_person
 from unified_state.ledger.gate import confirm, pass_gate
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import SMALL_FILE, read_regular
-from unified_state.lib.text import cut
+from unified_state.lib.text import counted, cut
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.settings import environment, load_settings
@@ -130,7 +130,7 @@ def _delete_project(context: Context, arguments: Namespace) -> None:
     organisation = _organisation(arguments)
     confirm(f"deletes {arguments.project} of {organisation} with everybody's records", "an administrator runs it")
     count = delete_project(_server(arguments), organisation, arguments.project)
-    context.show({"project": arguments.project, "records": count}, f"deleted, with {count:,} records")
+    context.show({"project": arguments.project, "records": count}, f"deleted, with {counted(count, 'record')}")
 
 
 def _organisation(arguments: Namespace) -> str:
@@ -213,7 +213,7 @@ def _agree(workspace: Workspace, server: TeamServer) -> TeamServer:
 def _delete(context: Context, workspace: Workspace, server: TeamServer) -> None:
     pass_gate(origin_of(environment()), f"deletes everything of yours in {server.project} on the server")
     count = take_back(workspace, server)
-    text = f"{count:,} records of yours are deleted there, and nothing goes up any more; this archive keeps its own"
+    text = f"deleted {counted(count, 'record')} of yours there; nothing goes up any more, and the archive keeps its own"
     context.show({"on": False, "deleted": count}, text)
 
 

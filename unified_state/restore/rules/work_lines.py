@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unified_state.ledger.rules.item_lines import harmless
-from unified_state.lib.text import cut, estimate_tokens
+from unified_state.lib.text import counted, cut, estimate_tokens
 from unified_state.model.known import RecentWork, RestoreInput, Run
 from unified_state.model.session_state import GitState
 from unified_state.restore.rules.value import Piece
@@ -43,7 +43,7 @@ def git_lines(git: GitState) -> Iterator[str]:
     at = f" at {git.commit[:10]}" if git.commit else ""
     under_way = f", {git.operation} under way" if git.operation else ""
     branch = harmless(git.branch) if git.branch else "detached HEAD"
-    yield f"  [GIT] {branch}{at}, {git.changed_count} changed paths{under_way}"
+    yield f"  [GIT] {branch}{at}, {counted(git.changed_count, 'changed path')}{under_way}"
     if git.modified_files:
         yield f"  changed: {cut(harmless(', '.join(git.modified_files)), _FILES_CHARACTERS)}"
     if git.recent_commits:

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from unified_state.model.step import ShortForm
 
 MARK = "[\u2026 "  # beginning of every mark
-_HANDLES = ("; show S", "; recall S")  # part of every handle; the second one is of earlier versions
+_HANDLE = "; show S"  # part of every handle
 _RECALLED = "--- S"  # beginning of a step that `show` prints, before the step's number
 _NEXT_LINES = 60  # of a cut, in the range that the handle proposes
 
 
 def holds_marks(text: str) -> bool:
     """Return whether an output contains text that looks like our mark or handle."""
-    return MARK in text or any(handle in text for handle in _HANDLES)
+    return MARK in text or _HANDLE in text
 
 
 def is_recalled(text: str) -> bool:

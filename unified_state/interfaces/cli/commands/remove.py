@@ -7,6 +7,7 @@ from argparse import Namespace
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.ledger.gate import confirm
+from unified_state.lib.text import counted
 from unified_state.lib.times import current_time
 from unified_state.upkeep.forget.forget_refs import ForgetPlan, ForgetRequest, find_to_forget, forget
 from unified_state.upkeep.forget.prune_steps import PruneResult, older_than, preview, prune, vacuum
@@ -38,19 +39,18 @@ def _forget_what_is_named(context: Context, arguments: Namespace) -> None:
         found = find_to_forget(workspace, wanted)
         refs = [ref for refs in found.refs.values() for ref in refs]
         return context.show({**found.counts(), "refs": refs}, f"would go: {found.text}")
-    done = forget(workspace, current_time(), wanted, None if arguments.yes else ask).counts()
-    others = f", {done['others']} notes and other texts" if done["others"] else ""
-    text = f"forgotten: {done['steps']} steps, {done['items']} items, {done['summaries']} summaries{others}"
-    if done["steps"]:
+    done = forget(workspace, current_time(), wanted, None if arguments.yes else ask)
+    text = f"forgotten: {done.text}"
+    if done.steps:
         text += "; the search index has none of their words any more"
-    context.show(done, text)
+    context.show(done.counts(), text)
     return context.say("not searched: the client's own transcripts, and archives that were set aside as damaged")
 
 
 def _scan(context: Context, *, fixes: bool) -> int:
     done = scan(context.changing(), fix_at=current_time() if fixes else None)
     verb = "masked" if fixes else "found"
-    text = "\n".join([f"{len(done.refs)} secrets {verb} in {done.looked_at:,} steps", *done.refs])
+    text = "\n".join([f"{counted(len(done.refs), 'secret')} {verb} in {counted(done.looked_at, 'step')}", *done.refs])
     context.show(done.as_dict(), text)
     return 1 if done.refs and not fixes else 0
 
@@ -82,8 +82,8 @@ def _text(pruned: PruneResult) -> str:
 
 def _amount(pruned: PruneResult) -> str:
     days = f"{(pruned.first or '')[:10]} to {(pruned.last or '')[:10]}"
-    steps = f"{pruned.steps:,} steps (S{pruned.first_step} to S{pruned.last_step})"
-    return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {pruned.sessions:,} sessions, {days}"
+    steps = f"{counted(pruned.steps, 'step')} (S{pruned.first_step} to S{pruned.last_step})"
+    return f"{steps}, {pruned.bytes / 1e6:,.1f} MB of content, {counted(pruned.sessions, 'session')}, {days}"
 
 
 def _vacuum(context: Context, _arguments: Namespace) -> None:

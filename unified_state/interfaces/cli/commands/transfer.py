@@ -95,7 +95,8 @@ def imported_text(imported: ImportResult) -> str:
     left = f", {imported.left:,} left as they are here" if imported.left else ""
     left += f", {imported.elsewhere:,} of other projects left out" if imported.elsewhere else ""
     left += f", {imported.skipped:,} damaged skipped (first: {imported.first_skipped})" if imported.skipped else ""
-    return f"{imported.path}: {imported.format}, {imported.records:,} records, {imported.added:,} new{waiting}{left}"
+    count = counted(imported.records, "record")
+    return f"{imported.path}: {imported.format}, {count}, {imported.added:,} new{waiting}{left}"
 
 
 def _export(context: Context, arguments: Namespace) -> None:
@@ -130,7 +131,7 @@ def _export_all(context: Context, path: str, *, is_on_server: bool) -> None:
     else:
         workspace = context.reading()
         count = workspace.use(lambda archive: write_history(path, workspace.place.id or "", everything(archive)))
-    context.say(f"{count:,} records are in {path}")
+    context.say(f"{path} has {counted(count, 'record')}")
 
 
 COMMANDS = {
