@@ -146,8 +146,8 @@ def change_note(archive: Archive, number: int, at: str, *, text: str | None = No
     return find_note(archive, number)
 
 
-def move_note(archive: Archive, number: int, before: int) -> Note:
-    """Put a to-do before another one, and return it. Raises UsageError for what is not open and the user's to order."""
+def move_note(archive: Archive, number: int, before: int) -> None:
+    """Put a to-do before another one. Raises UsageError for what is not open and the user's to order."""
     order = archive.column(f"SELECT id FROM note WHERE kind = 'action' AND done_at IS NULL ORDER BY {_PLACE}, id")
     if number == before or not {number, before} <= set(order):
         message = f"N{number} cannot be put before N{before}"
@@ -156,7 +156,6 @@ def move_note(archive: Archive, number: int, before: int) -> Note:
     order.insert(order.index(before), number)
     for place, one in enumerate(order, 1):  # a new to-do is the last one: its id is above all places
         archive.run("UPDATE note SET key = ? WHERE id = ?", str(place), one)
-    return find_note(archive, number)
 
 
 def _note(number: int, kind: str, text: str, at: str, done_at: str | None) -> Note:

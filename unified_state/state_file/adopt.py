@@ -7,7 +7,6 @@ lacks, because it was lost, is then restored with its status and origin.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
 from unified_state.archive.archive import MEMORY, Archive
@@ -29,10 +28,10 @@ from unified_state.lib.text import one_line, text_hash
 from unified_state.lib.times import new_uuid, to_text
 from unified_state.model.constraint import INFERRED
 from unified_state.model.item import ALIAS_LETTERS, DECISION, MAIN_FIELDS, OTHER_FIELDS, LedgerItem
-from unified_state.project.place import Place, digest_path_of
+from unified_state.project.place import Place
 from unified_state.secrets.masker import Masker
 from unified_state.state_file.read_entries import SETTLED, StateEntry, alias_number, lines_of, read_entries, read_notes
-from unified_state.state_file.state_file import StateContent, StateFile, has_entries, state_file_of, written_state_files
+from unified_state.state_file.state_file import StateContent, has_entries, state_file_of
 
 
 def adopt(archive: Archive, content: StateContent, masker: Masker | None, now: int, *, shows: bool = True) -> int:
@@ -81,13 +80,11 @@ def _is_known(archive: Archive, entry: StateEntry, present: LedgerItem | None, l
 
 
 def adopt_file(archive: Archive, place: Place, masker: Masker | None, now: int, *, only_ours: bool = False) -> None:
-    """Insert the items of the last written state file into a new archive.
-
-    This worktree's file is used if it has one. With `only_ours` a file that others changed is ignored. Raises
-    UnifiedStateError if the file cannot be read.
+    """Insert the items of this worktree's state file into a new archive; with `only_ours` not of one that others
+    changed. Raises UnifiedStateError if the file cannot be read.
     """
-    content = _newest_content(place)
-    if content is not None and (content.is_ours or not only_ours):
+    content = state_file_of(place).load()
+    if content.is_ours or not only_ours:
         adopt(archive, content, masker, now)
 
 
@@ -99,20 +96,6 @@ def archive_of_file(place: Place, now: int) -> Archive:
     with suppress(UnifiedStateError, OSError):
         adopt_file(archive, place, None, now, only_ours=True)
     return archive
-
-
-def _newest_content(place: Place) -> StateContent | None:
-    """Return the content of this worktree's state file; without one, that of another worktree if it is unchanged."""
-    if os.path.lexists(place.state_path):
-        return state_file_of(place).load()
-    if not os.path.isdir(place.folder):
-        return None
-    others = [path for path in written_state_files(place.folder) if os.path.isfile(path)]
-    for path in sorted(others, key=os.path.getmtime, reverse=True):
-        content = StateFile(path, digest_path_of(place.folder, path), owner=place.repository.owner).load()
-        if content.is_ours:
-            return content
-    return None
 
 
 def _shows(entry: StateEntry, item: LedgerItem) -> bool:

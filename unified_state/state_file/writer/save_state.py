@@ -104,28 +104,22 @@ def record_note(workspace: Workspace, kind: str, text: str) -> Note:
     return record(workspace, action)
 
 
-def correct_note(workspace: Workspace, number: int, *, text: str | None = None, done: bool | None = None) -> Note:
-    """Change a to-do or a highlight, end it or open it again, and return it."""
+def correct_note(
+    workspace: Workspace, number: int, *, text: str | None = None, done: bool | None = None, before: str | None = None
+) -> Note:
+    """Change a to-do or a highlight, end it or open it again, put it before another one, and return it."""
     masked = None if text is None else checked("text", text, workspace.mask)
 
     def action(archive: Archive, now: int) -> Note:
         with archive.transaction():
-            before = find_note(archive, number)
+            known = find_note(archive, number)
+            if before is not None:
+                move_note(archive, number, note_number(before) or 0)
             note = change_note(archive, number, to_text(now), text=masked, done=done)
-            if note.done != before.done:
+            if note.done != known.done:
                 verb = CLOSES if note.done else REOPENS
                 log_note(archive, verb, workspace.origin, workspace.session_id, note, to_text(now))
             return note
-
-    return record(workspace, action)
-
-
-def order_note(workspace: Workspace, number: int, before: str) -> Note:
-    """Put a to-do before another one, and return it."""
-
-    def action(archive: Archive, _now: int) -> Note:
-        with archive.transaction():
-            return move_note(archive, number, note_number(before) or 0)
 
     return record(workspace, action)
 

@@ -93,12 +93,11 @@ def _or_note(
         number = None if arguments.id is None else note_number(arguments.id)
         if number is None:
             return correct_item(context, arguments)
-        from unified_state.state_file.writer.save_state import correct_note, order_note
+        from unified_state.state_file.writer.save_state import correct_note
 
-        if getattr(arguments, "before", None):
-            return _show(context, order_note(context.changing(), number, arguments.before))
         text = _text(arguments.text) if done is None and arguments.text is not None else None
-        return _show(context, correct_note(context.changing(), number, text=text, done=done))
+        before = getattr(arguments, "before", None)
+        return _show(context, correct_note(context.changing(), number, text=text, done=done, before=before))
 
     return correct_one
 
