@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.errors import SettingError
-from unified_state.setting_table import ALIASES, IGNORED_ALIASES, SETTINGS, Setting
+from unified_state.setting_table import ALIASES, SETTINGS, Setting
 
 
 class Sample:
@@ -69,4 +69,3 @@ def test_every_number_says_its_unit(setting: Setting) -> None:
 
 def test_every_alias_means_a_setting_of_ours() -> None:
     assert {name for name, _ in ALIASES.values()} <= {setting.name for setting in SETTINGS}
-    assert ALIASES.keys().isdisjoint(IGNORED_ALIASES)

@@ -159,21 +159,6 @@ def test_our_own_name_beats_the_seeds(alias: str, first: bool) -> None:
     assert getattr(settings, name) == expected
 
 
-@pytest.mark.parametrize(
-    ("variable", "said"),
-    [
-        ("CLAUDE_FLOW_RETENTION_DAYS", "nothing is deleted by age unless you run `unified-state forget --older-than`"),
-        ("CLAUDE_FLOW_AUTO_OPTIMIZE", "nothing is deleted by a ranking"),
-        ("CLAUDE_FLOW_BLOCK_COMPACTION", "set block_compaction"),
-    ],
-)
-def test_a_seeds_name_that_would_delete_or_block_has_no_effect_and_is_said(variable: str, said: str) -> None:
-    settings = load_settings(None, {variable: "1"})
-    assert settings.problems == [p for p in settings.problems if variable in p and said in p]
-    assert len(settings.problems) == 1
-    assert vars(settings)["block_compaction"] is False
-
-
 def test_other_variables_are_none_of_our_business() -> None:
     assert load_settings(None, {"PATH": "/bin", "UNIFIED_STATE_HOME_OF_SOMETHING": "x"}).problems == []
 

@@ -187,13 +187,3 @@ ALIASES: dict[str, tuple[str, int]] = {
     "CLAUDE_FLOW_COMPACT_INSTRUCTION_BUDGET": ("steer_bytes", 1),
     "CLAUDE_FLOW_CONTEXT_AUTOPILOT": ("context_autopilot", 1),
 }
-# Variables of the seed systems without a counterpart. We never delete by age, and we block only what is configured
-# here.
-IGNORED_ALIASES: dict[str, str] = {
-    "CLAUDE_FLOW_RETENTION_DAYS": "nothing is deleted by age unless you run `unified-state forget --older-than`",
-    "CLAUDE_FLOW_AUTO_OPTIMIZE": "nothing is deleted by a ranking",
-    "CLAUDE_FLOW_AUTOPILOT_WARN": "set context_warning, which is a percentage",
-    "CLAUDE_FLOW_AUTOPILOT_PRUNE": "set context_optimise, which is a percentage; nothing is pruned",
-    "CLAUDE_FLOW_CONTEXT_WINDOW": "the client and the model tell the window",
-    "CLAUDE_FLOW_BLOCK_COMPACTION": "set block_compaction in unified-state's own settings",
-}

@@ -19,7 +19,7 @@ from typing import Any
 
 from unified_state.errors import SettingError
 from unified_state.lib.read_files import SMALL_FILE, NotOursError, read_own
-from unified_state.setting_table import ALIASES, IGNORED_ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
+from unified_state.setting_table import ALIASES, PREFIX, SETTINGS, TRUE, SettingTable
 
 _HAS_DATABASE = sys.platform != "win32"  # Windows has no password database and ignores `HOME`
 PROJECT_FILE = os.path.join(".claude", "unified-state.toml")
@@ -144,9 +144,6 @@ def apply_environment(settings: Settings, environ: Mapping[str, str]) -> None:
     for variable, (name, divisor) in ALIASES.items():
         if variable in environ:
             settings.apply({name: _divided(environ[variable], divisor)}, f"${variable}")
-    for variable, reason in IGNORED_ALIASES.items():
-        if variable in environ:
-            settings.ignored.append(f"${variable} has no effect: {reason}")
     for setting in SETTINGS:
         if setting.variable in environ:
             settings.apply({setting.name: environ[setting.variable]}, f"${setting.variable}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from unified_state.constraints.rules.invocations import Invocation, read_invocation
 from unified_state.lib.record import Record
 from unified_state.lib.shell.given_files import found_files
-from unified_state.lib.shell.shell_line import SimpleCommand, program_name
+from unified_state.lib.shell.shell_line import SimpleCommand, folder_below, program_name
 
 _ALL = {
     *("black", "chgrp", "chmod", "chown", "dos2unix", "ed", "ex", "isort", "mkdir", "mv", "nvim", "rename", "rm"),
@@ -123,6 +123,5 @@ def _folder(program: str, command: SimpleCommand) -> str:
     """Return the folder of the command's relative paths."""
     words = command.words
     if program == "git" and "-C" in words[:-1]:
-        to = words[words.index("-C") + 1]
-        return to if to.startswith(("/", "~")) or not command.folder else f"{command.folder}/{to}"
+        return folder_below(command.folder, words[words.index("-C") + 1])
     return command.folder

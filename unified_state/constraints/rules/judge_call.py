@@ -17,7 +17,6 @@ from unified_state.lib.record import Record
 from unified_state.model.constraint import ASK, MODES, TELL, Breach, EnforcedRow
 
 if TYPE_CHECKING:
-    from unified_state.constraints.rules.changed_files import ChangedPath
     from unified_state.constraints.rules.invocations import Invocation
     from unified_state.lib.shell.shell_line import SimpleCommand
 

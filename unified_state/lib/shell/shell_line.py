@@ -22,7 +22,12 @@ class UnreadableError(ValueError):
 
 
 _BLANK, _ENDS = " \t\r", "\n;&|()"
-_WRITES, _READS, _HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "here-string"
+_WRITES, _READS, _HEREDOC, _STRIPPED_HEREDOC, _HERE_STRING = "writes", "reads", "heredoc", "<<-", "here-string"
+_REDIRECTIONS = {
+    "<": _READS, "<&": _READS, "<<": _HEREDOC, "<<-": _STRIPPED_HEREDOC, "<<<": _HERE_STRING,
+    **dict.fromkeys((">", ">>", ">|", ">&", "<>"), _WRITES),
+}  # fmt: skip
+_LONGEST_REDIRECTION = 3
 
 
 class SimpleCommand:
@@ -46,6 +51,13 @@ def program_name(word: str) -> str:
     """Return the name of a program without its folder, and without the version that `npx` takes."""
     name = word.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".exe")
     return name.partition("@")[0] or name
+
+
+def folder_below(folder: str, path: str) -> str:
+    """Return the folder that a command in a folder goes to. A variable is most often the top of the repository."""
+    if path.startswith("$"):
+        return ""
+    return path if path.startswith(("/", "~")) or not folder else f"{folder}/{path}"
 
 
 def read_commands(
@@ -185,8 +197,7 @@ class _Reader:
         self.at = len(self._text) if end < 0 else end
 
     def _redirect(self) -> None:
-        sign, following = self._text[self.at], self._text[self.at + 1 : self.at + 3]
-        if following[:1] == "(":
+        if self._text[self.at + 1 : self.at + 2] == "(":
             text = self._inside(self.at + 2, ")")
             self._add(UNKNOWN if text == UNKNOWN else STDIN)
             self._command.stdin = self._command.stdin if text == UNKNOWN else text
@@ -194,16 +205,11 @@ class _Reader:
         if self._word is not None and not self._is_quoted and "".join(self._word).isdigit():
             self._word = None  # the number of a descriptor
         self._end_word()
-        if sign == "<" and following == "<<":
-            self._takes, length = _HERE_STRING, 3
-        elif sign == "<" and following[:1] == "<":
-            length = 3 if following == "<-" else 2
-            self._takes = _HEREDOC + "-" * (length == 3)  # noqa: PLR2004  # `<<-`
-        elif sign == "<" and following[:1] != ">":
-            self._takes, length = _READS, 1 + (following[:1] == "&")
-        else:
-            self._takes, length = _WRITES, 1 + (following[:1] in (">", "|", "&"))
-        self.at += length
+        sign = self._text[self.at : self.at + _LONGEST_REDIRECTION]
+        while sign not in _REDIRECTIONS:
+            sign = sign[:-1]
+        self._takes = _REDIRECTIONS[sign]
+        self.at += len(sign)
 
     def _operator(self) -> None:
         sign = self._text[self.at]
@@ -239,8 +245,8 @@ class _Reader:
             self._command.sources.append(word)
         elif takes == _HERE_STRING:
             self._command.stdin = word
-        elif takes.startswith(_HEREDOC):
-            self._heredocs.append((self._command, word, is_quoted, takes.endswith("-")))
+        elif takes in (_HEREDOC, _STRIPPED_HEREDOC):
+            self._heredocs.append((self._command, word, is_quoted, takes == _STRIPPED_HEREDOC))
 
     def _end_command(self) -> SimpleCommand:
         self._end_word()
@@ -253,13 +259,8 @@ class _Reader:
             self.commands.append(ended)
             if ended.words:
                 _note_variables(ended.words, self._variables)
-            match ended.words[:2]:
-                case ["cd" | "pushd", to] if to.startswith(
-                    "$"
-                ):  # most often to the top: `git rev-parse --show-toplevel`
-                    folder = ""
-                case ["cd" | "pushd", to]:
-                    folder = to if to.startswith(("/", "~")) else f"{folder}/{to}" if folder else to
+            if ended.words[:1] in (["cd"], ["pushd"]) and len(ended.words) > 1:
+                folder = folder_below(folder, ended.words[1])
         self._command = SimpleCommand(folder)
         return ended
 
