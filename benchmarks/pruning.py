@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.transcripts import blocks, find_transcripts, is_conversation, parse, read_lines
 from unified_state import prune_messages
-from unified_state.context.messages.prune_messages import CutText, message_tokens
+from unified_state.context.prune_messages import CutText, message_tokens
 
 Message = dict[str, Any]
 RULES: dict[str, Mapping[str, Any] | None] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unified_state.context.messages.message_archive import MessageArchive
-    from unified_state.context.messages.prune_messages import prune_messages
+    from unified_state.context.message_archive import MessageArchive
+    from unified_state.context.prune_messages import prune_messages
     from unified_state.lib.package import __version__
     from unified_state.model.item import Attempt, Constraint, Decision, Evidence, OpenQuestion
     from unified_state.model.session_state import State
@@ -19,12 +19,12 @@ _MODULES = {
     "Decision": "unified_state.model.item",
     "Evidence": "unified_state.model.item",
     "Hit": "unified_state.model.step",
-    "MessageArchive": "unified_state.context.messages.message_archive",
+    "MessageArchive": "unified_state.context.message_archive",
     "OpenQuestion": "unified_state.model.item",
     "State": "unified_state.model.session_state",
     "UnifiedStateManager": "unified_state.state_file.manager",
     "__version__": "unified_state.lib.package",
-    "prune_messages": "unified_state.context.messages.prune_messages",
+    "prune_messages": "unified_state.context.prune_messages",
 }
 __all__ = [
     "Attempt",

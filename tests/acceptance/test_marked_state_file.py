@@ -14,7 +14,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from unified_state.context.window.status_line_data import glance_at
+from unified_state.context.status_line_data import glance_at
 from unified_state.interfaces.mcp.mcp_server import Server
 from unified_state.interfaces.mcp.server_project import Project as Served
 from unified_state.project.place import locate

@@ -16,7 +16,7 @@ import pytest
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
-from unified_state.context.window.context_table import keep_watched
+from unified_state.context.context_table import keep_watched
 from unified_state.hosts.install.hook_launcher import launcher_text
 from unified_state.model.context_usage import FROM_CLIENT, Limit, UsageRecord
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.pruning import Sent, play
-from unified_state.context.messages.prune_messages import message_tokens
+from unified_state.context.prune_messages import message_tokens
 
 
 def message(role: str, text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.contracts.contract import START, decision, kept, session, step, steps_of, turn, uuid
 from unified_state.archive.archive import Archive
-from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.journalled_archive import JournalledArchive
 from unified_state.ledger.item_table import items_called
 from unified_state.model.history_records import (
     HistoryRecord,

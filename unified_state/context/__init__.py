@@ -1,1 +1,1 @@
-"""The context window: how full it is, and shorter tool outputs that keep it small."""
+"""How full the model's window is, and conversations of the Messages API, whose old texts are cut and archived whole."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-from unified_state.context.window.read_context import keep_usage
-from unified_state.context.window.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
-from unified_state.context.window.status_line_data import glance_at
+from unified_state.context.read_context import keep_usage
+from unified_state.context.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
+from unified_state.context.status_line_data import glance_at
 from unified_state.interfaces.tool_hook import read_stdin
 from unified_state.project.health import log_problem
 from unified_state.project.place import Place, hook_settings, locate, session_project

@@ -16,7 +16,7 @@ from unified_state.model.step import PROMPT
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import archives_of, worktree_of
 from unified_state.search.rules.query_dates import begin_of, time_named, times_of
-from unified_state.search.timeline.timeline_table import session_page
+from unified_state.search.timeline_table import session_page
 
 _ALL = 1 << 62
 

@@ -17,7 +17,7 @@ from unified_state.archive.cut_outputs import (
     was_shortened,
 )
 from unified_state.archive.sessions import touch_session
-from unified_state.context.window.context_table import newest_cut
+from unified_state.context.context_table import newest_cut
 from unified_state.extras.lean.rules.answer_shapes import with_text
 from unified_state.extras.lean.rules.cut_marks import with_handle
 from unified_state.lib.json_text import dump_ascii_json, dump_json

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.small_steps import rewrite_index
+from unified_state.archive.text_columns import rewrite_index
 from unified_state.archive.vector_table import (
     add_vectors,
     count_embeddable,

@@ -24,7 +24,7 @@ from unified_state.model.item import ITEM_KINDS, LedgerItem
 from unified_state.model.known import KEPT, MISSING, RecentWork
 from unified_state.restore.compose_restore import gather_in_stages, restored_text
 from unified_state.restore.rules.brief_lines import told_refs
-from unified_state.search.timeline.timeline_table import find_session
+from unified_state.search.timeline_table import find_session
 
 _MOST_COMPACTIONS = 500
 UNJUDGED = "not compared"

@@ -16,7 +16,7 @@ from unified_state.extras.viewer.session_pages import EVERY_TURN, read_page, ses
 from unified_state.extras.viewer.state_page import state_values
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
 from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
-from unified_state.search.timeline.timeline_table import session_of_turn, session_page, sessions_called
+from unified_state.search.timeline_table import session_of_turn, session_page, sessions_called
 
 STATE = "state"
 MOST_BYTES = 2_000_000

@@ -21,7 +21,7 @@ from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.project.health import health_line
-from unified_state.search.timeline.timeline_table import (
+from unified_state.search.timeline_table import (
     TurnLine,
     find_session,
     session_of_turn,

@@ -32,7 +32,7 @@ from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import find_item
 from unified_state.lib.times import current_time
 from unified_state.model.refs import COMPACTION, GLOBAL_MARK, ITEM, STEP, TURN, parse_ref
-from unified_state.search.timeline.timeline_table import turn_before
+from unified_state.search.timeline_table import turn_before
 
 if TYPE_CHECKING:
     from starlette.requests import Request

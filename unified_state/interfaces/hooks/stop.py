@@ -13,9 +13,9 @@ import os
 from unified_state.archive.archive import Archive
 from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import session_number
-from unified_state.context.window.context_table import keep_watched
-from unified_state.context.window.read_context import newest_reading, watched_before, watched_now
-from unified_state.context.window.rules.context_phase import told_line
+from unified_state.context.context_table import keep_watched
+from unified_state.context.read_context import newest_reading, watched_before, watched_now
+from unified_state.context.rules.context_phase import told_line
 from unified_state.extension import hook
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.model.step import TEXT

@@ -82,7 +82,7 @@ def _additions(call: HookCall, archive: Archive, session: int) -> str:
         news = decided_elsewhere(archive, repository, session, call.now, is_enforced=call.is_enforced)
         output = _with(output, news)
     if has_line:
-        from unified_state.context.window.context_table import take_line
+        from unified_state.context.context_table import take_line
 
         output = _with(output, take_line(archive, session))
     return output

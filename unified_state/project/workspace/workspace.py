@@ -180,7 +180,7 @@ class Workspace(Record):
     def _open_archive(self) -> Archive:
         if not self.history.endswith(JOURNAL):
             return Archive(self.place.archive_path, seconds=self.seconds, mask=self.mask)
-        from unified_state.archive.journal.journalled_archive import JournalledArchive  # few users choose it
+        from unified_state.archive.journalled_archive import JournalledArchive  # few users choose it
 
         return JournalledArchive(self.history, seconds=self.seconds, mask=self.mask)
 

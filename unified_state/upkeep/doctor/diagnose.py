@@ -14,11 +14,11 @@ from sqlite3 import DatabaseError, sqlite_version_info
 from typing import TypeVar
 
 from unified_state.archive.archive import Archive, check_owner, damaged, storage_error
-from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.journalled_archive import JournalledArchive
 from unified_state.archive.schema.archive_check import problem_in
 from unified_state.archive.sessions import newest_with_transcript, read_cursor, session_id_of, transcripts_of
 from unified_state.archive.steps import KIND_NUMBERS, damaged_steps
-from unified_state.context.window.read_context import newest_reading
+from unified_state.context.read_context import newest_reading
 from unified_state.errors import UnifiedStateError
 from unified_state.extension import parts
 from unified_state.hosts.install.claude_settings import transcripts_folder

@@ -12,7 +12,7 @@ from itertools import islice
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import root_at_worktree, session_number
-from unified_state.archive.small_steps import rewrite_index
+from unified_state.archive.text_columns import rewrite_index
 from unified_state.errors import DamagedFileError, ForeignFileError, UsageError
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.ledger.rules.short_item import may_decide

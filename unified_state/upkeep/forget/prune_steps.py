@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.archive.archive import BODY_SIZE, Archive
-from unified_state.archive.small_steps import rewrite_index
 from unified_state.archive.steps import uuid_key
-from unified_state.archive.text_columns import forget_step
+from unified_state.archive.text_columns import forget_step, rewrite_index
 from unified_state.errors import UsageError
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.json_text import parse_json

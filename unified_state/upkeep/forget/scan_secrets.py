@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import find_step
-from unified_state.archive.text_columns import FreeText, free_texts, replace_free_text, replace_text
+from unified_state.archive.text_columns import FreeText, free_texts, note_rewrite, replace_free_text, replace_text
 from unified_state.errors import UnifiedStateError
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.ledger.item_table import list_items, update_item

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.small_steps import in_small_steps, rewrite_index
+from unified_state.archive.text_columns import in_small_steps, rewrite_index
 
 _UNFINISHED = "unfinished_deletion"
 _AT_ONCE = 100  # steps in one transaction, for which a hook may have to wait

@@ -12,9 +12,8 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import known_session
-from unified_state.archive.small_steps import note_rewrite
 from unified_state.archive.steps import find_step, uuid_key
-from unified_state.archive.text_columns import replace_text
+from unified_state.archive.text_columns import note_rewrite, replace_text
 from unified_state.archive.write_steps import StepWriter
 from unified_state.ledger.item_table import (
     insert_item,

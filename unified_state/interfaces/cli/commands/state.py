@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from unified_state.archive.cut_outputs import Savings
-    from unified_state.context.window.context_report import ContextReport
+    from unified_state.context.context_report import ContextReport
     from unified_state.state_file.manager import UnifiedStateManager
     from unified_state.upkeep.doctor.project_status import Status
 
@@ -50,7 +50,7 @@ def _status(context: Context, arguments: Namespace) -> None:
         return run(load_settings(None, environment()).data_dir)
     if arguments.context or arguments.session_id:
         return _context(context)
-    from unified_state.context.window.context_report import report_context
+    from unified_state.context.context_report import report_context
     from unified_state.upkeep.doctor.project_status import minutes_since, silence, status_of
 
     workspace = context.workspace(create=False)
@@ -84,7 +84,7 @@ def _status(context: Context, arguments: Namespace) -> None:
 
 
 def _context(context: Context) -> None:
-    from unified_state.context.window.context_report import report_context
+    from unified_state.context.context_report import report_context
 
     workspace = context.workspace(create=False)
     report = None if workspace.is_empty else report_context(workspace, environment(), current_time())

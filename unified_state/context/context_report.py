@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
 from unified_state.archive.sessions import newest_with_transcript, session_id_of, session_number, transcripts_of
-from unified_state.context.window.read_context import newest_reading, watched_now
+from unified_state.context.read_context import newest_reading, watched_now
 from unified_state.lib.record import Record
 from unified_state.model.context_usage import Reading, UsageRecord
 from unified_state.project.workspace.workspace import Workspace

@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.context.window.context_table import newest_cut, seen_limits, watched_context
-from unified_state.context.window.rules.context_phase import (
+from unified_state.context.context_table import newest_cut, seen_limits, watched_context
+from unified_state.context.rules.context_phase import (
     USUAL_WINDOW,
     compaction_limit,
     phase_of,

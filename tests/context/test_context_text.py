@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders import any_json
-from unified_state.context.window.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
+from unified_state.context.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
 from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Reading
 
 FULL = StatusFigures(

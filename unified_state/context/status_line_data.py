@@ -12,10 +12,10 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number
-from unified_state.context.window.context_table import seen_limits
-from unified_state.context.window.read_context import limit_of
-from unified_state.context.window.rules.context_phase import phase_of
-from unified_state.context.window.rules.status_text import StatusFigures
+from unified_state.context.context_table import seen_limits
+from unified_state.context.read_context import limit_of
+from unified_state.context.rules.context_phase import phase_of
+from unified_state.context.rules.status_text import StatusFigures
 from unified_state.errors import UnifiedStateError
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.text import unpack

@@ -12,7 +12,7 @@ from tests.processes import run_at_once
 from unified_state import MessageArchive, prune_messages
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
-from unified_state.context.messages.prune_messages import CutText
+from unified_state.context.prune_messages import CutText
 from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.upkeep.forget.forget_refs import ForgetRequest, forget

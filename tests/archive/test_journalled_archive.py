@@ -14,10 +14,10 @@ import pytest
 
 from tests.contracts.contract import decision, session, turn
 from unified_state.archive import archive as archive_module
+from unified_state.archive import journalled_archive
 from unified_state.archive.archive import ARCHIVE_VERSION, Archive
 from unified_state.archive.full_text import Filters, best_matches, count_having
-from unified_state.archive.journal import journalled_archive
-from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.journalled_archive import JournalledArchive
 from unified_state.archive.schema import archive_schema
 from unified_state.archive.session_work import add_notes
 from unified_state.archive.sessions import touch_session
@@ -28,7 +28,7 @@ from unified_state.upkeep.history import archive_changes
 
 HOLD = """
 import sys
-from unified_state.archive.journal.journalled_archive import JournalledArchive
+from unified_state.archive.journalled_archive import JournalledArchive
 with JournalledArchive(sys.argv[1]) as archive, archive.transaction():
     print("held", flush=True)
     sys.stdin.read()

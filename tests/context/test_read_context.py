@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NOW, Entry, append, boundary, entry, prompt
-from unified_state.context.window.read_context import keep_usage, last_usage, read_usage
+from unified_state.context.read_context import keep_usage, last_usage, read_usage
 from unified_state.model.context_usage import Reading
 
 

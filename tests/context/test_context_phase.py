@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.context.window.rules.context_phase import (
+from unified_state.context.rules.context_phase import (
     compaction_limit,
     phase_of,
     told_line,
     window_of,
 )
-from unified_state.context.window.rules.status_text import short_number
+from unified_state.context.rules.status_text import short_number
 from unified_state.model.context_usage import (
     FROM_CLIENT,
     FROM_COMPACTIONS,

@@ -13,7 +13,7 @@ from hashlib import sha256
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import LOCAL_SESSION
 from unified_state.archive.write_steps import StepWriter
-from unified_state.context.messages.prune_messages import ASSISTANT, TOOL, CutText
+from unified_state.context.prune_messages import ASSISTANT, TOOL, CutText
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.text import pack
 from unified_state.lib.times import current_time

@@ -6,7 +6,7 @@ from tests.builders import NOW, SESSION
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import begin_compaction, keep_boundary
 from unified_state.archive.sessions import touch_session
-from unified_state.context.window.context_table import (
+from unified_state.context.context_table import (
     keep_watched,
     newest_cut,
     seen_limits,

@@ -9,8 +9,7 @@ from tests.acceptance.index_segments import indexed_words
 from tests.indexed import check_index, steps_having
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import touch_session
-from unified_state.archive.small_steps import rewrite_index
-from unified_state.archive.text_columns import forget_step
+from unified_state.archive.text_columns import forget_step, rewrite_index
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.text import pack
 from unified_state.model.step import TEXT, Step

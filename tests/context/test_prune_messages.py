@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.amount import examples
-from tests.context.messages.messages_api import Message, conversations, problems
+from tests.context.messages_api import Message, conversations, problems
 from unified_state import prune_messages
-from unified_state.context.messages.prune_messages import CutText, message_tokens
+from unified_state.context.prune_messages import CutText, message_tokens
 from unified_state.errors import UsageError
 
 OPTIONS = st.fixed_dictionaries(

@@ -1,1 +1,0 @@
-"""Conversations of the Messages API: cut old texts, archive them whole."""

@@ -1,1 +1,0 @@
-"""The context window: its fill, and the next compaction."""

@@ -1,1 +1,0 @@
-"""Sessions and turns in order, in pages, for people who read them."""
