@@ -195,8 +195,8 @@ def _joined(
     ):
         found = [number + 1 for _, number in run]
         turn = None if step is None else f"T{turns[step]}"
-        edit = None if step is None else f"S{step}"
-        groups.append(Group(found[0], found[-1], commit, edit, turn, is_certain))
+        ref = None if step is None else f"S{step}"
+        groups.append(Group(found[0], found[-1], commit, ref, turn, is_certain))
     last_edits = {turn: step for step, turn in turns.items()}
     told = {f"T{turn}": _turn(archive, turn, step) for turn, step in sorted(last_edits.items())}
     return Blame(name, groups, told, blamed.problem)
