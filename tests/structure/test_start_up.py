@@ -177,7 +177,7 @@ def test_an_output_that_goes_on_as_it_is_loads_neither_an_archive_nor_a_rule(
     unwanted = (
         "unified_state.archive.archive",
         "unified_state.secrets.rules.mask",
-        "unified_state.extras.lean.rules.shorten",
+        "unified_state.extras.lean.rules.short_form",
     )
     assert [name for name in loaded if name.startswith(unwanted)] == []
 
