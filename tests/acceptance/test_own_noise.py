@@ -74,6 +74,32 @@ def test_context_compact_is_answered_by_a_hook_in_ten_lines_and_asks_no_model(pr
         assert "block" not in project.hook("UserPromptSubmit", prompt=prompt).out
 
 
+def test_the_user_sees_nothing_on_a_good_day_but_one_line_after_a_compaction(project: Project, tmp_path: Path) -> None:
+    project.decide("Keep notes in SQLite")
+    written, path = Transcript("s"), tmp_path / "s.jsonl"
+
+    def seen(event: str, **fields: object) -> list[str]:
+        given = {"transcript_path": str(written.write(path)), **fields}
+        done = [
+            project.hook(event, part, **given) for part in (("brief", "working_set") if "source" in fields else ("",))
+        ]
+        assert all(one.code == 0 for one in done)
+        answers = [json.loads(one.out) for one in done if one.out.startswith("{")]
+        return [line for answer in answers for line in answer.get("systemMessage", "").splitlines()]
+
+    assert seen("SessionStart", source="startup") == []
+    written.turn(1)
+    assert seen("UserPromptSubmit", prompt="go on") + seen("Stop", last_assistant_message="Done.") == []
+    assert project.run("drop", "D1", CLAUDECODE="1").code == 2  # an agent's proposal waits; the next start tells it
+    assert seen("PreCompact", trigger="manual") == []
+    written.compaction("The parser was written.")
+    line = "The summary lost 1 recorded item; it came back. `unified-state show K1`"
+    assert seen("SessionStart", source="compact") == [line]
+    assert seen("UserPromptSubmit", prompt="go on") == []
+    assert len(seen("SessionStart", source="resume")) == 1
+    assert seen("SessionStart", source="clear") == []
+
+
 @pytest.mark.parametrize("source", ["startup", "clear"])
 def test_a_new_session_learns_what_the_last_one_did(project: Project, noisy: Path, source: str) -> None:
     assert project.hook("SessionEnd", reason=source, transcript_path=str(noisy)).code == 0

@@ -68,7 +68,8 @@ def on_session_start(call: HookCall, archive: Archive) -> str:
     known = _gathered_in_time(call, archive, stages)
     known = known.replace(health=known.health or health, handed_over=handed_over[1] if handed_over else "")
     text = _composed(call, archive, session, known)
-    _tell_waiting(call, archive)
+    if call.part == BRIEF and reason != "compact":  # then the user sees one line, on what the summary lost
+        _tell_waiting(call, archive)
     return text
 
 
@@ -108,14 +109,14 @@ def _begin_compaction(call: HookCall, archive: Archive, session: int) -> None:
 
 def _tell_waiting(call: HookCall, archive: Archive) -> None:
     """Add the lines on what waits for the user to their message, once for a state file and for each item."""
-    if call.part == BRIEF and archive.meta(TOLD_OF_FILE) is None:
+    if archive.meta(TOLD_OF_FILE) is None:
         place = call.workspace.place
         if has_foreign_file(place) or waits_from_file(archive):
             from unified_state.state_file.writer.foreign_file import tell_of_file  # once in the life of an archive
 
             line = tell_of_file(archive, call.workspace, call.now)
             call.message = "\n".join(filter(None, (call.message, line)))
-    if call.part == BRIEF and archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
+    if archive.value("SELECT 1 FROM item WHERE status = 'proposed' LIMIT 1"):
         from unified_state.restore.tell_inbox import tell_waiting  # in most sessions nothing waits
 
         call.message = "\n".join(filter(None, (call.message, tell_waiting(archive))))
