@@ -65,6 +65,7 @@ def test_a_command_is_known_by_its_last_run() -> None:
     [
         ("could not open a TTY\nexit status 1", "could not open a TTY"),
         ("all fine\n</persisted-output>", "all fine"),
+        ("all fine\nShell cwd was reset to /home/ada/notes", "all fine"),
         ("", ""),
         ("10%\r50%\rdone", "done"),
         ("3 passed\r\n", "3 passed"),
