@@ -20,7 +20,7 @@ from unified_state.hosts.transcripts.rules.hosts import title_of_host
 from unified_state.ledger.explain_item import place_of
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.lib.files import write_atomically
-from unified_state.lib.record import Record, disk_value
+from unified_state.lib.record import disk_value
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import HistoryRecord, StoredLink
 from unified_state.model.hook_event import Moment
@@ -39,16 +39,9 @@ _MOST_TURNS, _MOST_CHARACTERS = 200, 60_000  # turns, and characters of the call
 _NOT_TOLD = (THINKING,)
 
 
-class HandoverFile(Record):
-    """A hand-over that was written: the number of its records."""
-
-    path: str
-    records: int
-
-
-def create_handover(workspace: Workspace, path: str, audience: str | None, now: int) -> HandoverFile:
-    """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Raises
-    StorageError, also for an existing file that is no hand-over.
+def create_handover(workspace: Workspace, path: str, audience: str | None, now: int) -> int:
+    """Write a hand-over of this worktree's work, of the session that asks or else of the newest one. Return the number
+    of its records. Raises StorageError, also for an existing file that is no hand-over.
     """
     _check_target(path)
     repository = workspace.place.repository
@@ -73,9 +66,8 @@ def create_handover(workspace: Workspace, path: str, audience: str | None, now: 
     if audience == HUMAN:
         page = page_for_people(os.path.basename(repository.worktree), about, records)
         _write_page(path, page)
-        return HandoverFile(path, len(records))
-    written = write_history(path, workspace.place.id or "", records, disk_value(about))
-    return HandoverFile(path, written)
+        return len(records)
+    return write_history(path, workspace.place.id or "", records, disk_value(about))
 
 
 def _check_target(path: str) -> None:

@@ -18,11 +18,12 @@ from unified_state.lib.times import current_time
 
 def _hand_over(context: Context, arguments: Namespace) -> None:
     workspace = context.reading()
-    created = create_handover(workspace, arguments.file, arguments.audience, current_time())
-    lines = [f"{created.path}: {counted(created.records, 'record')}"]
+    path = arguments.file
+    records = create_handover(workspace, path, arguments.audience, current_time())
+    lines = [f"{path}: {counted(records, 'record')}"]
     if arguments.audience != HUMAN:
-        lines.append(f"the recipient runs `unified-state handover take {os.path.basename(created.path)}`")
-    return context.show(created.as_dict(), "\n".join(lines))
+        lines.append(f"the recipient runs `unified-state handover take {os.path.basename(path)}`")
+    return context.show({"path": path, "records": records}, "\n".join(lines))
 
 
 def _take_over(context: Context, arguments: Namespace) -> None:

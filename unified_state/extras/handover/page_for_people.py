@@ -64,19 +64,23 @@ def _items(items: list[StoredItem]) -> Iterator[str]:
 
 
 def _turns(steps: list[StoredStep]) -> Iterator[str]:
-    turns: list[list[StoredStep]] = []
-    for step in steps:
-        if step.starts_turn or not turns:
-            turns.append([])
-        turns[-1].append(step)
-    if turns:
+    """Yield each prompt, and below it the last answer to it."""
+    if steps:
         yield from ("## Turns that items come from, and the last ones", "")
-    for turn in turns:
-        prompt = next((step.text for step in turn if step.kind == PROMPT), "")
-        answer = next((step.text for step in reversed(turn) if step.kind == TEXT), "")
-        yield f"* asked: {_escaped(cut(prompt, _PROMPT)) or 'nothing'}"
-        if answer:
-            yield f"  * said last: {_escaped(cut(answer, _ANSWER))}"
+    answer = ""
+    for step in steps:
+        if step.kind == PROMPT:
+            yield from _last_said(answer)
+            yield f"* asked: {_escaped(cut(step.text, _PROMPT)) or 'nothing'}"
+            answer = ""
+        elif step.kind == TEXT:
+            answer = step.text
+    yield from _last_said(answer)
+
+
+def _last_said(answer: str) -> Iterator[str]:
+    if answer:
+        yield f"  * said last: {_escaped(cut(answer, _ANSWER))}"
 
 
 def _escaped(text: str) -> str:
