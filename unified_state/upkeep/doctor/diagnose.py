@@ -25,6 +25,7 @@ from unified_state.hosts.install.claude_settings import transcripts_folder
 from unified_state.hosts.transcripts.rules.claude_kinds import UNKNOWN
 from unified_state.lib.files import is_left_behind, old_leftovers
 from unified_state.lib.package import __version__
+from unified_state.lib.read_files import SMALL_FILE, open_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import age_text
 from unified_state.model.check import Check, bad, good
@@ -42,6 +43,9 @@ from unified_state.upkeep.doctor.project_status import silence
 T = TypeVar("T")
 
 _LEAST_FREE = 200 * 1024 * 1024  # bytes
+_NETWORK_FILE_SYSTEMS = {
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs", "fuse.s3fs",
+}  # fmt: skip
 _RECENT_PROBLEMS = 5
 _NEWEST_STEPS = 100_000  # that are looked through for unknown kinds
 _MOST_NAMED = 5  # damaged parts of an archive
@@ -222,6 +226,28 @@ def _leftovers(subject: Subject) -> Iterator[Check]:
         yield bad("left over", told, "`unified-state doctor --fix` removes them")
 
 
+def _file_system(subject: Subject) -> Iterator[Check]:
+    folder = subject.place.folder
+    if kind := _network_file_system(folder):
+        told = f"the archive lies on a network file system ({kind}), where locks are not reliable"
+        yield bad("file system", told, f"set data_dir to a local folder in the settings file (now: {folder})")
+
+
+def _network_file_system(path: str) -> str | None:
+    """Return the type of the network file system of a path, or None if it is local or unknown."""
+    path = os.path.realpath(path)
+    try:
+        with open_regular("/proc/mounts") as mounts:
+            fields = [line.split(" ") for line in mounts.read(SMALL_FILE).decode("utf-8", "replace").splitlines()]
+    except OSError:
+        return None
+    holding = [
+        (mount, kind) for _, mount, kind, *_ in fields if path == mount or path.startswith(mount.rstrip("/") + "/")
+    ]
+    kind = max(holding, key=lambda entry: len(entry[0]))[1] if holding else None
+    return kind if kind in _NETWORK_FILE_SYSTEMS else None
+
+
 def _space(subject: Subject) -> Iterator[Check]:
     folder = subject.place.folder
     while not os.path.isdir(folder):
@@ -270,6 +296,6 @@ def _versions(subject: Subject) -> Iterator[Check]:
 
 
 _CHECKS = (
-    *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _leftovers, _space),
+    *(_hooks, _silence, _owners, _runs, _problems, _tier, _archive, _unknown_kinds, _leftovers, _file_system, _space),
     *(_settings, _window, _extras, _versions),
 )
