@@ -53,3 +53,11 @@ def test_where_there_is_no_home_the_archive_lies_beside_the_state_file(project: 
         place = located(project, tmp_path / "file", create=create)
         assert place.archive_path == str(project / ".claude" / "unified-state" / "archive.db")
     assert Path(place.folder).stat().st_mode & 0o777 == 0o700
+
+
+def test_an_archive_that_came_with_a_repository_is_not_read(project: Path, data_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    came = located(project, tmp_path / "file")
+    Path(came.archive_path).touch()
+    for create in (False, True):
+        assert located(project, data_dir, create=create).folder.startswith(str(data_dir))

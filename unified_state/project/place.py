@@ -95,7 +95,7 @@ def locate(folder: str, data_dir: str, *, create: bool, shell: str = "") -> Plac
     key_folder = data_dir
     # Without a writable home the archive is beside the state file. An archive that exists in the home stays in use.
     is_there = os.path.exists(os.path.join(home, _ARCHIVE)) or os.path.exists(os.path.join(home, JOURNAL))
-    if not is_there and (not _make_private(home) if create else not os.path.isdir(home)):
+    if not is_there and not (_make_private(home) if create else _could_be_made(home)):
         beside = _usable_beside(repository, create=create)
         if beside is not None:
             home = key_folder = beside
@@ -236,6 +236,15 @@ def _make_private(folder: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _could_be_made(folder: str) -> bool:
+    """Return whether a folder is writable, or could be made. Then what lies beside the state file is not ours: a clone
+    may bring it.
+    """
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder) and os.access(folder, os.W_OK)
 
 
 def session_project(session_id: str | None, environ: Mapping[str, str], data_dir: str, shell: str = "") -> str:
