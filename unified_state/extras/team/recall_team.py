@@ -29,9 +29,8 @@ def recall_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
 
     def read() -> dict[str, Any]:
         with server.open() as store:
-            one, record, several = _called(store, ref)
-            told = _item(record) if isinstance(record, StoredItem) else _step(record, one)
-            return _foreign(told, one, several)
+            one, record = _called(store, ref)
+            return _foreign(_item(record) if isinstance(record, StoredItem) else _step(record, one), one)
 
     return within(SECONDS, read)
 
@@ -41,7 +40,7 @@ def explain_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
 
     def read() -> dict[str, Any]:
         with server.open() as store:
-            one, item, several = _called(store, ref)
+            one, item = _called(store, ref)
             if not isinstance(item, StoredItem):
                 raise _nothing(ref)
             found = store.fetch([(one.author, id_of(STEP, f"{item.source_uuid}/0"))] if item.source_uuid else [])
@@ -49,29 +48,28 @@ def explain_of_team(server: TeamServer, ref: str) -> dict[str, Any]:
         with suppress(ValueError):  # a damaged one counts as none
             for row in found:
                 if isinstance(source := sound(row), StoredStep):
-                    step, text = _foreign(_step(source, row), row, several), readable(source)
-        return {**_foreign(_item(item), one, several), **_provenance(item, step, text)}
+                    step, text = _foreign(_step(source, row), row), readable(source)
+        return {**_foreign(_item(item), one), **_provenance(item, step, text)}
 
     return within(SECONDS, read)
 
 
-def _foreign(told: dict[str, Any], one: ServerRow, several: dict[str, int]) -> dict[str, Any]:
-    return {**told, "ref": ref_of(one, several), "said_by": one.author, "trust": TRUST}
+def _foreign(told: dict[str, Any], one: ServerRow) -> dict[str, Any]:
+    return {**told, "ref": ref_of(one), "said_by": one.author, "trust": TRUST}
 
 
-def _called(store: TeamStore, ref: str) -> tuple[ServerRow, StoredStep | StoredItem, dict[str, int]]:
+def _called(store: TeamStore, ref: str) -> tuple[ServerRow, StoredStep | StoredItem]:
     named = team_ref(ref)
     if named is None:
         raise _nothing(ref)
     found = [one for one in store.called([(named.author, named.ref)]) if one.archive.startswith(named.archive)]
-    several = store.archives_of([named.author])
     if not found:
         raise _nothing(ref)
     if len({one.archive for one in found}) > 1:
         message = f"{named.author} has several archives with a {named.ref}"
-        raise NotFoundError(message, f"say {' or '.join(sorted({ref_of(one, {one.author: 2}) for one in found}))}")
+        raise NotFoundError(message, f"say {' or '.join(sorted({ref_of(one) for one in found}))}")
     try:
-        return found[0], sound(found[0]), several
+        return found[0], sound(found[0])
     except ValueError:
         message = f"{ref} is damaged on the team's server"
         raise StorageError(message, "ask who recorded it; all others can be read") from None

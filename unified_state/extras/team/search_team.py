@@ -120,10 +120,11 @@ class _Search:
         with server.open() as store:
             self.newest, self.having = store.count_words(list(self.parts.values()))
             found = store.fetch(self._propose(store), self.meant)
-            places = [(one.author, f"S{_number(one) + side}") for one in found if _is_step(one) for side in (-1, 1)]
-            beside = store.called(places, _MOST_BESIDE, self.meant) if self.filters == Filters() else []
-            several = store.archives_of({one.author for one in (*found, *beside)})
-        return _placed(found, beside, several)
+            steps = [(one.author, one.archive, _number(one)) for one in found if one.kind == STEP and is_ref(one.ref)]
+            near = {(author, archive, f"S{n + side}") for author, archive, n in steps for side in (-1, 1)}
+            refs = [(author, ref) for author, _, ref in near]
+            beside = store.called(refs, _MOST_BESIDE, self.meant) if self.filters == Filters() else []
+        return _placed(found, [one for one in beside if (one.author, one.archive, one.ref) in near])
 
     def _propose(self, store: TeamStore) -> list[Key]:
         """Return the records with all words, then those with the rarest, then the nearest ones; not too much of it."""
@@ -242,19 +243,14 @@ def _number(one: ServerRow) -> int:
     return int(str(one.ref)[1:])
 
 
-def _is_step(found: ServerRow) -> bool:
-    return found.kind == STEP and is_ref(found.ref) and str(found.ref).startswith("S")
-
-
-def _placed(found: list[ServerRow], beside: list[ServerRow], several: dict[str, int]) -> tuple[_Theirs, int]:
+def _placed(found: list[ServerRow], beside: list[ServerRow]) -> tuple[_Theirs, int]:
     """Return the records with numbers of their own: those of each archive apart, in the order they have there."""
-    near = {(one.author, one.archive, f"S{_number(one) + side}") for one in found if _is_step(one) for side in (-1, 1)}
     theirs = _Theirs({}, {}, set(), [], {})
     archives: dict[tuple[str, str], int] = {}
     sessions: dict[tuple[str, str, str], int] = {}
     skipped = 0
     chosen = {(one.author, one.id): one for one in found}
-    neighbours = {(one.author, one.id): one for one in beside if (one.author, one.archive, one.ref) in near}
+    neighbours = {(one.author, one.id): one for one in beside}
     for key, one in {**neighbours, **chosen}.items():
         try:
             record = sound(one)
@@ -262,13 +258,13 @@ def _placed(found: list[ServerRow], beside: list[ServerRow], several: dict[str, 
             skipped += key in chosen
             continue
         if isinstance(record, StoredItem):
-            theirs.items.append((one.author, record.replace(alias=ref_of(one, several))))
+            theirs.items.append((one.author, record.replace(alias=ref_of(one))))
             continue
         place = (archives.setdefault((one.author, one.archive), len(archives)) + 1) * APART
         number = place + _number(one)
         session = place + sessions.setdefault((one.author, one.archive, record.session_id), len(sessions))
         theirs.steps[number] = StepPosition(record, session, record.session_id)
-        theirs.called[number] = one.author, ref_of(one, several)
+        theirs.called[number] = one.author, ref_of(one)
         if one.cosine is not None:
             theirs.cosines[number] = one.cosine
         if key in chosen:
@@ -286,9 +282,9 @@ def sound(one: ServerRow) -> StoredStep | StoredItem:
     return record
 
 
-def ref_of(one: ServerRow, several: dict[str, int]) -> str:
+def ref_of(one: ServerRow) -> str:
     """Return the ref by which everybody names a record."""
-    archive = f"@{one.archive[:6]}" if several.get(one.author, 1) > 1 else ""
+    archive = f"@{one.archive[:6]}" if one.is_of_several else ""
     return f"{one.author}{archive}:{one.ref}"
 
 

@@ -82,6 +82,11 @@ ALTER ROLE {role} SET temp_file_limit = -1
 ALTER DATABASE {database} SET search_path = harm
 ALTER SYSTEM SET lock_timeout = 0
 DROP OWNED BY {victim}
+DROP OWNED BY "{group}" CASCADE
+REASSIGN OWNED BY "{group}" TO {role}
+SET ROLE "{group}"; ALTER ROLE "{group}" LOGIN
+SET ROLE "{group}"; SELECT * FROM unified_state.record
+PREPARE TRANSACTION 'harm'
 CREATE SCHEMA "{role}"
 CREATE OPERATOR public.@@ (LEFTARG = tsvector, RIGHTARG = tsquery, FUNCTION = pg_catalog.ts_match_vq)
 SET search_path = public; SELECT * FROM unified_state.record

@@ -118,12 +118,11 @@ def test_every_statement_on_records_is_of_one_node(team: Team) -> None:
     keys = [key[:2] for key in store.candidates("'test'", {"'test'": 1.0}, None, 9)]
     assert store.fetch(keys)
     assert store.called([("ada", "D1")])
-    assert store.archives_of(["ada"]) == {"ada": 1}
     assert len(store.rows(_OWN_RECORDS, kind="step")) == len(turn(1))  # otherwise read by a cursor of the server
     send(store, Tombstone("session", "one", 1 << 50))
     store.delete_own()
     statements = [filled for query, filled in Noting.ran.items() if "unified_state.record" in query]
-    assert len(statements) == 9
+    assert len(statements) == 8
     with team.superuser() as superuser:
         plans = {one: "\n".join(line for (line,) in superuser.execute(f"EXPLAIN {one}")) for one in statements}
     assert [one for one, plan in plans.items() if "Task Count: 1\n" not in plan or "ubplan" in plan] == []

@@ -137,9 +137,9 @@ def test_the_two_functions_that_run_as_their_owner_do_nothing_for_who_is_no_memb
         "SELECT proname, proconfig, proargnames FROM pg_proc WHERE pronamespace = 'unified_state'::regnamespace "
         "AND prosecdef ORDER BY 1"
     ).fetchall()
-    assert [(name, config, columns[-3:]) for name, config, columns in rows] == [
-        ("begin_project", ["search_path=pg_catalog, pg_temp"], ["asked_of", "asked"]),
-        ("candidates", ["search_path=pg_catalog, pg_temp"], ["author", "id", "size"]),
+    assert [(name, config[0], columns[-3:]) for name, config, columns in rows] == [
+        ("begin_project", "search_path=pg_catalog, pg_temp", ["asked_of", "asked"]),
+        ("candidates", "search_path=pg_catalog, pg_temp", ["author", "id", "size"]),
     ]
     call = (
         "SELECT author FROM unified_state.candidates(%s, 'swordfish', ARRAY['swordfish'::tsquery], ARRAY[1.0], NULL, 9)"
@@ -185,3 +185,33 @@ def test_the_index_of_words_is_used_though_a_policy_hides_rows(team: Team, ada: 
     while not (superuser.execute(scans).fetchone() or (0,))[0] and time.monotonic() < end:
         time.sleep(0.1)
     assert (superuser.execute(scans).fetchone() or (0,))[0] > 0
+
+
+def test_a_flood_of_another_organisation_hides_nothing_here_and_makes_no_search_here_read_it(
+    team: Team, eves: Team, ada: TeamStore
+) -> None:
+    """The indexes of words and of vectors are of all projects: his rows stand in both, and are the nearest."""
+    near, far = (f"[{','.join(['1', more, *['0'] * 382])}]" for more in ("0", "1"))
+    superuser = team.superuser()
+    superuser.execute(
+        f"UPDATE unified_state.record SET model = 'm', embedding = '{far}' WHERE words IS NOT NULL AND project = %s",
+        [ada._place["project"]],
+    )
+    with eves.connect("eve") as eve:
+        eve.execute(
+            "INSERT INTO unified_state.record "
+            "(project, author, id, kind, at, version, archive, body, words, model, embedding) "
+            "SELECT (SELECT id FROM unified_state.project), 'eve', gen_random_uuid(), 'step', n, 0, 'x', '', "
+            f"array_to_tsvector(ARRAY['swordfish']), 'm', '{near}' FROM generate_series(1, 5000) AS n"
+        )
+        with pytest.raises(psycopg.errors.CheckViolation):  # to stand among the words of another project
+            eve.execute("UPDATE unified_state.record SET words = words || '''@1'''::tsvector")
+    superuser.execute("VACUUM ANALYZE unified_state.record")
+    superuser.execute(f"ALTER ROLE {team.admit('bob')} SET hnsw.max_scan_tuples = 1000")  # 20,000 of more rows
+    bob, wanted = team.open("bob"), [1.0] + [0.0] * 383
+    assert {author for author, *_ in bob.nearest("m", wanted, 9)} == {"ada", "bob"}
+    call = f"candidates({bob._place['project']}, 'swordfish', ARRAY['swordfish'::tsquery], ARRAY[1.0], NULL, 9)"
+    read = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT FROM unified_state.{call}"
+    plan = (bob.rows(read) + bob.rows(read))[1][0][0]["Plan"]  # the first one reads the catalog, too
+    assert plan["Actual Rows"] == 2
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 300

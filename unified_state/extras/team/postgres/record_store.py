@@ -5,7 +5,7 @@ What is sent again changes nothing. What its author forgot stays forgotten, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
@@ -71,13 +71,9 @@ RETURNING id
 _VALUES = {
     **{name: name for name in CHANGED},
     "archive": "%(archive)s",
-    "words": "array_to_tsvector(string_to_array(words, ' '))",
+    "words": "array_to_tsvector(string_to_array(words || ' @' || %(project)s, ' '))",
 }
 _MARK = f"SELECT version FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{MARK}'"
-_ARCHIVES = f"""
-SELECT author, count(*) FROM unified_state.record
-WHERE project = %(project)s AND author = ANY (%(authors)s) AND ref = '{MARK}' GROUP BY author
-"""
 _EMPTIED = f"kind = '{GONE}', ref = NULL, body = '', words = NULL{{vectors}}"
 _FORGET_PARTS = f"""
 UPDATE unified_state.record SET {_EMPTIED}, version = {FOR_GOOD}, at = {FOR_GOOD}
@@ -95,7 +91,9 @@ SELECT author, id, size FROM unified_state.candidates(
     %(project)s, %(wanted)s::tsquery, %(parts)s::tsquery[], %(weights)s, %(since)s, %(many)s)
 """
 _READ = """
-SELECT author, id, kind, archive, ref, body, {cosine} FROM unified_state.record WHERE project = %(project)s AND {where}
+SELECT author, id, kind, archive, ref, body, (SELECT count(*) > 1 FROM unified_state.record AS mark
+    WHERE mark.project = %(project)s AND mark.author = record.author AND mark.ref = '{mark}'), {cosine}
+FROM unified_state.record WHERE project = %(project)s AND {where}
 """
 _FETCHED = "(author, id) IN (SELECT * FROM unnest(%(authors)s::text[], %(ids)s::uuid[]))"
 _CALLED = """
@@ -109,9 +107,17 @@ ORDER BY at, length(coalesce(ref, '')), ref, id
 """
 _TEXT_OF = f"SELECT body FROM unified_state.record WHERE {_OWN} AND id = %(of)s AND kind = '{STEP}'"
 
+# The index is of all projects. If another one's vectors lie in between, the newest ones here are compared without it.
 _NEAREST = """
-SELECT author, id, octet_length(body) FROM unified_state.record WHERE project = %(project)s AND model = %(model)s
-ORDER BY embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector LIMIT %(many)s
+WITH near AS MATERIALIZED (
+    SELECT author, id, octet_length(body) AS size, embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector AS far
+    FROM unified_state.record WHERE project = %(project)s AND model = %(model)s ORDER BY far LIMIT %(many)s)
+SELECT author, id, size FROM (SELECT * FROM near UNION
+    SELECT author, id, octet_length(body), embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector
+    FROM (SELECT * FROM unified_state.record WHERE project = %(project)s AND words IS NOT NULL
+        ORDER BY at DESC LIMIT 20000) AS newest
+    WHERE model = %(model)s AND (SELECT count(*) FROM near) < %(many)s) AS found
+ORDER BY far LIMIT %(many)s
 """
 _COSINE = (
     "CASE WHEN model = %(model)s THEN 1 - (embedding OPERATOR({schema}.<=>) %(vector)s::{schema}.vector) END AS cosine"
@@ -120,8 +126,8 @@ Meaning = tuple[str, Sequence[float]]  # a model and a vector of it
 
 
 class ServerRow(Record):
-    """A row of the server as it was found: whose it is, from which of his archives, what it is called there, and how
-    near it is to what was meant.
+    """A row of the server as it was found: whose it is, from which of his archives, what it is called there, whether he
+    sends from several, and how near it is to what was meant.
     """
 
     author: str
@@ -130,6 +136,7 @@ class ServerRow(Record):
     archive: str
     ref: str | None
     body: str
+    is_of_several: bool = False
     cosine: float | None = None
 
 
@@ -238,8 +245,7 @@ class TeamStore(AbstractContextManager["TeamStore"]):
         """Return the author, the id and the size of the records that match an expression, the best by the weights of
         `parts` first.
         """
-        given = {"wanted": wanted, "parts": list(parts), "weights": list(parts.values()), "since": since, "many": many}
-        return self.rows(_CANDIDATES, **given)
+        return self.rows(_CANDIDATES, wanted=wanted, parts=[*parts], weights=[*parts.values()], since=since, many=many)
 
     def fetch(self, keys: Sequence[tuple[str, UUID]], meant: Meaning | None = None) -> list[ServerRow]:
         """Return the records of some keys: of each the author and the id."""
@@ -260,16 +266,11 @@ class TeamStore(AbstractContextManager["TeamStore"]):
         if meant is not None and self.vectors_in:
             cosine = _COSINE.format(schema=self.vectors_in)
             given |= {"model": meant[0], "vector": vector_text(meant[1])}
-        return [ServerRow(*row) for row in self.rows(_READ.format(cosine=cosine, where=where), **given)]
-
-    def archives_of(self, authors: Iterable[str]) -> dict[str, int]:
-        """Return how many archives each of some members sends from."""
-        return dict(self.rows(_ARCHIVES, authors=list(authors)))
+        return [ServerRow(*row) for row in self.rows(_READ.format(mark=MARK, cosine=cosine, where=where), **given)]
 
     def nearest(self, model: str, vector: Sequence[float], many: int) -> list[tuple[str, UUID, int]]:
         """Return the author, the id and the size of the steps nearest to a vector, the nearest first."""
-        given = {"model": model, "vector": vector_text(vector), "many": many}
-        return self.rows(_NEAREST.format(schema=self.vectors_in), **given)
+        return self.rows(_NEAREST.format(schema=self.vectors_in), model=model, vector=vector_text(vector), many=many)
 
 
 def readers(store: TeamStore) -> list[str]:

@@ -7,7 +7,8 @@ overwritten.
 
 `begin_project` runs with its owner's rights, since inserting into a table that Citus has on each node locks all of it.
 `candidates` does, too. Under row security PostgreSQL uses no index for `@@`, which it takes for a
-function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. Words
+function that could leak rows. The function checks the caller first, and returns keys and sizes, never a text. The index
+is of all projects, so each row's words hold its project, as `@7`, and no other one: a search reads nobody else's. Words
 that many of the newest records have are looked for in these, one after the other. All others are found by the index of
 words: it sorts by `at + 0`, since to read all records by time would take longer the rarer a word is.
 """
@@ -18,7 +19,8 @@ VERSION = 1
 SERVES_FROM = 1  # the oldest version of a client that this schema serves
 OLDEST_SERVER = 1  # the oldest version of a schema that this client uses
 GROUP = "unified_state:"  # begins the name of an organisation's group role
-LARGEST_BODY = 1 << 28  # bytes
+# Bytes of a record, and projects of an organisation, which each statement of its members reads.
+LARGEST_BODY, _MOST_PROJECTS = 1 << 28, 10_000
 # Records that are ranked, the newest first; how many of the newest ones have words that are often, of which no index is
 # asked, and how many of the newest ones are then looked at.
 _RANKED, _OFTEN, _WALKED = 1_000, 20, 50_000
@@ -42,7 +44,7 @@ CREATE TABLE unified_state.membership (
     writes boolean NOT NULL,
     projects text[],                                    -- NULL: all of the organisation
     PRIMARY KEY (organisation, member),
-    UNIQUE (organisation, login)
+    UNIQUE (login, organisation)
 );
 CREATE TABLE unified_state.project (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -62,7 +64,7 @@ CREATE TABLE unified_state.record (
     ref text,                                           -- the author's own: D7, S1234
     part_of uuid,                                       -- forgotten with it
     body text NOT NULL CHECK (octet_length(body) < {LARGEST_BODY}),
-    words tsvector,
+    words tsvector CHECK (NOT ts_delete(words, '@' || project) @@ '''@'':*'),
     PRIMARY KEY (project, author, id)
 );
 ALTER TABLE unified_state.record ALTER words SET STORAGE MAIN;  -- beside the row, where each search compares them
@@ -71,7 +73,8 @@ CREATE INDEX record_refs ON unified_state.record (project, author, ref);
 CREATE INDEX record_parts ON unified_state.record (project, author, part_of) WHERE part_of IS NOT NULL;
 CREATE INDEX record_times ON unified_state.record (project, at) WHERE words IS NOT NULL;
 """
-# Each condition asks a function of the caller, once a statement.
+# Each condition asks a function of the caller, once a statement. It reads no projects of other organisations.
+_PROJECTS_OF_M = "LATERAL (SELECT id FROM unified_state.project WHERE organisation = m.organisation OFFSET 0) AS p"
 RIGHTS = f"""
 CREATE FUNCTION unified_state.organisations() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(substr(rolname, {len(GROUP) + 1})), '{{}}') FROM pg_catalog.pg_roles
@@ -80,15 +83,16 @@ CREATE FUNCTION unified_state.listed() RETURNS text[] LANGUAGE sql STABLE SET se
 AS $$ SELECT coalesce(array_agg(organisation || CASE WHEN projects IS NULL THEN '' ELSE '/' || name END), '{{}}')
     FROM unified_state.membership LEFT JOIN unnest(projects) AS name ON true WHERE login = current_user $$;
 CREATE FUNCTION unified_state.readable() RETURNS bigint[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT coalesce(array_agg(id), '{{}}') FROM unified_state.project $$;
+SET enable_seqscan = off AS $$ SELECT coalesce(array_agg(id), '{{}}')
+    FROM unified_state.membership AS m, {_PROJECTS_OF_M} WHERE login = current_user $$;
 CREATE FUNCTION unified_state.own() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT coalesce(array_agg(id || '/' || member), '{{}}')
-    FROM unified_state.project JOIN unified_state.membership USING (organisation)
-    WHERE login = current_user AND writes $$;
+SET enable_seqscan = off AS $$ SELECT coalesce(array_agg(id || '/' || member), '{{}}')
+    FROM unified_state.membership AS m, {_PROJECTS_OF_M} WHERE login = current_user AND writes $$;
 CREATE FUNCTION unified_state.candidates(asked bigint, wanted tsquery, parts tsquery[], weights double precision[],
     since bigint, many integer) RETURNS TABLE (author text, id uuid, size integer)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$ DECLARE caller name = session_user; BEGIN
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '16MB'
+SET max_parallel_workers_per_gather = 0 SET enable_seqscan = off SET jit = off
+AS $$ DECLARE caller name = session_user; here tsquery = ('''@' || asked || '''')::tsquery && wanted; BEGIN
     IF NOT EXISTS (SELECT FROM unified_state.membership AS m JOIN unified_state.project AS p USING (organisation)
         WHERE p.id = asked AND m.login = caller AND (m.projects IS NULL OR p.name = ANY (m.projects))
             AND pg_has_role(caller, '{GROUP}' || organisation, 'MEMBER')) THEN RETURN; END IF;
@@ -102,7 +106,7 @@ AS $$ DECLARE caller name = session_user; BEGIN
         WHERE newest.words @@ wanted LIMIT {_RANKED}), met AS (
         SELECT * FROM walked WHERE (SELECT count(*) FROM walked) >= many UNION ALL (
             SELECT r.author, r.id, r.at, octet_length(r.body), r.words FROM unified_state.record AS r
-            WHERE r.project = asked AND r.words @@ wanted AND (since IS NULL OR r.at >= since)
+            WHERE r.project = asked AND r.words @@ here AND (since IS NULL OR r.at >= since)
                 AND (SELECT count(*) FROM walked) < many
             ORDER BY r.at + 0 DESC LIMIT {_RANKED}))
     SELECT best.author, best.id, best.size FROM (
@@ -115,7 +119,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$ BEGIN
     IF EXISTS (SELECT FROM unified_state.membership WHERE organisation = asked_of AND login = session_user AND writes
             AND (projects IS NULL OR asked = ANY (projects)))
-        AND pg_has_role(session_user, '{GROUP}' || asked_of, 'MEMBER') THEN
+        AND pg_has_role(session_user, '{GROUP}' || asked_of, 'MEMBER')
+        AND (SELECT count(*) < {_MOST_PROJECTS} AND bool_or(asked = ANY (former)) IS NOT TRUE
+            FROM unified_state.project WHERE organisation = asked_of) THEN
         INSERT INTO unified_state.project (organisation, name) VALUES (asked_of, asked) ON CONFLICT DO NOTHING;
         RETURN (SELECT id FROM unified_state.project WHERE organisation = asked_of AND name = asked);
     END IF; RETURN NULL; END $$;
