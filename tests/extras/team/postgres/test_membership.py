@@ -9,7 +9,13 @@ from tests.contracts.contract import session, step, turn
 from tests.extras.team.team import PROJECT, Team, found, send
 from unified_state.errors import NotFoundError, StorageError, UsageError
 from unified_state.extras.team.postgres.record_store import TeamStore, readers
-from unified_state.extras.team.postgres.set_up_server import delete_project, list_members, move_project, remove_member
+from unified_state.extras.team.postgres.set_up_server import (
+    delete_project,
+    init_server,
+    list_members,
+    move_project,
+    remove_member,
+)
 from unified_state.model.history_records import StoredStep
 
 
@@ -158,3 +164,47 @@ def test_a_project_that_is_deleted_is_gone_with_all_its_records_and_no_other_one
     assert len(rows) == 1
     with pytest.raises(NotFoundError):
         delete_project(team.administrator, team.organisation, PROJECT)
+
+
+def test_a_name_that_postgresql_would_cut_is_refused_since_another_one_begins_like_it(team: Team) -> None:
+    long, one = "é" * 30, "ö" * 27
+    for organisation, member in ((f"{long}a", "ada"), (f"{long}b", "ada"), ("o" * 40, "m" * 40), (one, "ada")):
+        with pytest.raises(UsageError, match="cannot be a name"):
+            team.admit(member, organisation=organisation)
+    team.organisation = f"{team.organisation}{'o' * 22}"
+    send(team.open("m" * 29), step(1))
+
+
+def test_nobody_begins_projects_without_end_or_one_by_the_former_name_of_another(team: Team, other: Team) -> None:
+    """Who is in no project of an organisation reads none of its rows, so however many it has cost him nothing."""
+    team.open("ada")
+    move_project(team.administrator, team.organisation, PROJECT, "github.com/acme/renamed")
+    begin = "SELECT unified_state.begin_project(%s, %s)"
+    with team.connect("ada") as ada:
+        assert ada.execute(begin, [team.organisation, PROJECT]).fetchone() == (None,)
+        of = "(organisation, name) SELECT %s, 'p' || n FROM generate_series(1, 10000) AS n"
+        team.superuser().execute(f"INSERT INTO unified_state.project {of}", [team.organisation])
+        assert ada.execute(begin, [team.organisation, "one more"]).fetchone() == (None,)
+    team.superuser().execute("ANALYZE unified_state.project")
+    send(other.open("eve"), step(1))
+    with other.connect("eve") as eve:
+        read = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT FROM unified_state.record WHERE kind = 'mark'"
+        eve.execute(read)  # which reads the catalog, too
+        ((told,),) = eve.execute(read).fetchall()
+    assert told[0]["Plan"]["Shared Hit Blocks"] + told[0]["Plan"]["Shared Read Blocks"] < 60 + _blocks(other)
+
+
+def _blocks(team: Team) -> int:
+    return int(
+        (team.superuser().execute("SELECT pg_relation_size('unified_state.record') / 8192").fetchone() or (0,))[0]
+    )
+
+
+def test_a_member_who_holds_a_table_delays_an_init_and_that_delays_nobody_for_long(team: Team) -> None:
+    """`init` waits ten seconds at most, and everybody else behind it."""
+    send(team.open("ada"), step(1))
+    with team.connect("ada") as held:
+        held.execute("BEGIN; SELECT FROM unified_state.record")
+        with pytest.raises(StorageError, match="lock timeout"):
+            init_server(team.administrator)
+    init_server(team.administrator)

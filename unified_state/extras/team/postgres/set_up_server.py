@@ -37,7 +37,8 @@ from unified_state.lib.record import Record
 
 OWNER = "unified_state"
 _ELSEWHERE = "postgres"  # the database that every server has
-_NAME = re.compile(r"[\w][\w .-]{0,39}")
+# PostgreSQL cuts the name of a role after so many bytes, which may be another one's.
+_NAME, _LONGEST_ROLE = re.compile(r"[\w][\w .-]{0,39}"), 63
 _OWNED_BY = "SELECT pg_get_userbyid(nspowner)::text FROM pg_namespace WHERE nspname = 'unified_state'"
 _VECTOR_SCHEMA = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
 _HAS_VECTORS = "SELECT FROM pg_attribute WHERE attrelid = 'unified_state.record'::regclass AND attname = 'embedding'"
@@ -58,6 +59,7 @@ VALUES (%(organisation)s, %(member)s, %(login)s, %(writes)s, %(projects)s)
 ON CONFLICT (organisation, member) DO UPDATE SET login = excluded.login, writes = excluded.writes,
     projects = excluded.projects
 """
+_LET_OUT = "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s"
 _MEMBERS = """
 SELECT member, login, writes, projects FROM unified_state.membership WHERE organisation = %s ORDER BY member
 """
@@ -77,6 +79,7 @@ UPDATE unified_state.project SET name = %(to)s, former = former || name WHERE or
 _MOVE_LISTS = """
 UPDATE unified_state.membership SET projects = array_replace(projects, %(name)s, %(to)s) WHERE organisation = %(of)s
 """
+_DELETE = "DELETE FROM unified_state.project WHERE organisation = %s AND name = %s RETURNING id"
 
 
 class Admission(Record):
@@ -139,7 +142,7 @@ def init_server(server: Server) -> dict[str, str]:
     with _connecting(server):
         is_new = _make_database(server)
         with open_connection(server) as connection:
-            connection.execute("SET client_min_messages = warning")
+            connection.execute("SET client_min_messages = warning; SET lock_timeout = '10s'")
             name = _owner(connection, server)
             known = schema_version(connection, server)
             with connection.transaction():
@@ -249,11 +252,11 @@ def _is_new(connection: Connection[Any], role: str) -> bool:
 
 def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
     """Let a member in by a role. Return what was done. Raises StorageError, and UsageError for a role of others."""
-    for name in (admission.organisation, admission.member):
-        if not _NAME.fullmatch(name):
-            message = f"{name[:60]!r} cannot be a name"
-            raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most")
     login, group = f"{admission.member}_{admission.organisation}", GROUP + admission.organisation
+    for name in (admission.organisation, admission.member):
+        if not _NAME.fullmatch(name) or max(map(len, map(str.encode, (login, group)))) > _LONGEST_ROLE:
+            message = f"{name[:60]!r} cannot be a name"
+            raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most, and 60 of both together")
     with _administrating(server) as connection:
         known = connection.execute(_KNOWN, [admission.organisation, admission.member]).fetchone()
         if known == (None,) and not admission.is_again:
@@ -316,10 +319,7 @@ def remove_member(server: Server, organisation: str, member: str) -> str:
             if login is None:
                 message = f"{member!r} is no member of {organisation!r}"
                 raise NotFoundError(message, "`unified-state server members` lists them")
-            connection.execute(
-                "UPDATE unified_state.membership SET login = NULL WHERE organisation = %s AND member = %s",
-                [organisation, member],
-            )
+            connection.execute(_LET_OUT, [organisation, member])
         if connection.execute(_IS_OURS, [group, login]).fetchone() is not None:
             connection.execute(SQL("REVOKE {} FROM {}").format(Identifier(group), Identifier(login)))
             with suppress(InsufficientPrivilege), connection.transaction():  # what he began ends with his access anyway
@@ -355,9 +355,7 @@ def move_project(server: Server, organisation: str, name: str, to: str) -> None:
 def delete_project(server: Server, organisation: str, name: str) -> int:
     """Delete a project with all its records. Return their number. Raises NotFoundError."""
     with _administrating(server) as connection, connection.transaction(), _as_owner(connection):
-        row = connection.execute(
-            "DELETE FROM unified_state.project WHERE organisation = %s AND name = %s RETURNING id", [organisation, name]
-        ).fetchone()
+        row = connection.execute(_DELETE, [organisation, name]).fetchone()
         if row is None:
             raise _no_project(organisation, name)
         return connection.execute("DELETE FROM unified_state.record WHERE project = %s", [row[0]]).rowcount
