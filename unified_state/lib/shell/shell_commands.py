@@ -94,23 +94,18 @@ def shows(words: list[str]) -> bool:
 _KEYWORDS = {"!", "{", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
 # Programs that run another one, and their options that take a value.
 _WRAPPERS = {
-    "bundle exec": "", "builtin": "", "busybox": "", "caffeinate": "-t -w", "chroot": "", "chrt": "",
-    "command": "", "conda run": "-n -p", "corepack": "", "direnv exec": "", "doas": "-u -C",
-    "env": "-u -C -S --unset --chdir --split-string", "exec": "-a", "fakeroot": "-i -s", "flock": "-w -E",
-    "ionice": "-c -n -p", "lerna exec": "", "mise exec": "", "nice": "-n --adjustment",
-    "nohup": "", "npm exec": "-p --package -w",
-    "npx": "-p --package -w", "parallel": "-a -j --arg-file --jobs", "pdm run": "", "pipenv run": "",
-    "pnpm dlx": "", "pnpm exec": "", "poetry run": "", "proxychains": "-f", "setsid": "", "stdbuf": "-i -o -e",
-    "strace": "-a -b -e -E -I -o -O -p -P -s -S -u -X",
+    "bundle exec": "", "builtin": "", "command": "", "conda run": "-n -p", "corepack": "", "direnv exec": "",
+    "doas": "-u -C", "env": "-u -C --unset --chdir", "exec": "-a", "flock": "-w -E", "lerna exec": "", "mise exec": "",
+    "nice": "-n --adjustment", "nohup": "", "npm exec": "-p --package -w", "npx": "-p --package -w",
+    "parallel": "-a -j --arg-file --jobs", "pdm run": "", "pipenv run": "", "pnpm dlx": "", "pnpm exec": "",
+    "poetry run": "", "setsid": "", "stdbuf": "-i -o -e", "strace": "-a -b -e -E -I -o -O -p -P -s -S -u -X",
     "sudo": "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --role --type",
-    "systemd-run": "-p -t -u --unit --property --setenv --uid", "taskset": "",
-    "time": "-f -o --format --output", "timeout": "-k -s --kill-after --signal", "unbuffer": "", "unshare": "",
-    "uv run": "-p --extra --group --project --python --with", "yarn dlx": "", "yarn exec": "",
-    "watch": "-n", "xvfb-run": "-e -f -n -s",
+    "systemd-run": "-p -t -u --unit --property --setenv --uid", "time": "-f -o --format --output",
+    "timeout": "-k -s --kill-after --signal", "uv run": "-p --extra --group --project --python --with", "watch": "-n",
     "xargs": "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --replace --max-lines",
+    "yarn dlx": "", "yarn exec": "",
 }  # fmt: skip
-# Words before the program.
-_OPERANDS_FIRST = {"chroot": 1, "chrt": 1, "direnv exec": 1, "flock": 1, "taskset": 1, "timeout": 1}
+_OPERANDS_FIRST = {"direnv exec": 1, "flock": 1, "timeout": 1}  # words before the program
 _COMMAND_OPTION = {"flock", "runuser", "script", "su"}  # these take a script after `-c`
 _SHELLS = {"ash", "bash", "dash", "ksh", "sh", "zsh"}
 _SHELL_VALUES = {"-o", "+o", "-O", "+O", "--rcfile", "--init-file"}

@@ -330,6 +330,9 @@ class _Reader:
             self.at += 2
         elif following[:1] == "(":
             self._put([self._inside(self.at + 2, ")")], in_quotes=in_quotes)
+        elif following[:1] == "{" and self._text.find("}", self.at) < 0:  # it does not end
+            self._add(self._text[self.at :])
+            self.at = len(self._text)
         elif following[:1] == "'" and not in_quotes:
             self._ansi()
         elif following[:1] == '"' and not in_quotes:
