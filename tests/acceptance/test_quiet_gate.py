@@ -165,7 +165,7 @@ def test_a_warning_about_the_context_is_told(client: Gated) -> None:
     with Archive(str(client.project.archive)) as archive, archive.transaction():
         session = session_number(archive, SESSION)
         assert session is not None
-        watched = UsageRecord(120_000, 200_000, Limit(167_000, FROM_CLIENT), "warning", "warning", 0)
+        watched = UsageRecord(120_000, Limit(167_000, FROM_CLIENT), "warning", "warning", 0)
         keep_watched(archive, session, watched, "[CONTEXT] it fills up")
     assert "it fills up" in client.told()
 

@@ -109,7 +109,7 @@ def test_what_is_forgotten_is_gone_and_the_others_stay(archive: Archive, name: s
 _NO_TEXT = {
     "carried": "what key",
     "compaction": "trigger boundary_uuid",
-    "context": "known_from phase reached line",
+    "context": "reached line",
     "continuation": "parent",
     "counter": "letter",
     "enforcement": "stamp",

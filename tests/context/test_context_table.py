@@ -9,14 +9,14 @@ from unified_state.archive.sessions import touch_session
 from unified_state.context.context_table import (
     keep_watched,
     newest_cut,
+    phase_reached,
     seen_limits,
     take_line,
-    watched_context,
 )
 from unified_state.model.context_usage import OK, WARNING, Limit, UsageRecord
 from unified_state.model.step import Boundary
 
-WATCHED = UsageRecord(120_000, 200_000, Limit(167_000, "default"), WARNING, WARNING, 0)
+WATCHED = UsageRecord(120_000, Limit(167_000, "default"), WARNING, WARNING, 0)
 
 
 @pytest.fixture
@@ -29,11 +29,10 @@ def compacted(archive: Archive, session: int, uuid: str, tokens: int, trigger: s
     keep_boundary(archive, session, Boundary(uuid, NOW, trigger, tokens))
 
 
-def test_what_was_found_out_is_read_again(archive: Archive, session: int) -> None:
-    assert watched_context(archive, session) is None
+def test_the_highest_phase_counts_until_the_next_compaction(archive: Archive, session: int) -> None:
+    assert phase_reached(archive, session, 0) == OK
     keep_watched(archive, session, WATCHED, None)
-    keep_watched(archive, session, WATCHED.replace(phase=OK), None)
-    assert watched_context(archive, session) == WATCHED.replace(phase=OK)
+    assert [phase_reached(archive, session, cycle) for cycle in (0, 1)] == [WARNING, OK]
 
 
 def test_a_line_is_told_once(archive: Archive, session: int) -> None:
@@ -64,10 +63,8 @@ def test_only_what_the_client_did_by_itself_tells_its_limit(archive: Archive, se
 
 
 def test_other_sessions_tell_it_where_their_window_is_the_same(archive: Archive, session: int) -> None:
-    for name, window, tokens in (("usual", 200_000, 164_000), ("large", 1_000_000, 967_000), ("unknown", None, 90_000)):
+    for name, tokens in (("usual", 164_000), ("large", 967_000), ("unknown", 90_000)):
         other = touch_session(archive, name, NOW)
         compacted(archive, other, name, tokens)
-        if window is not None:
-            keep_watched(archive, other, WATCHED.replace(window=window), None)
     assert seen_limits(archive, session, 200_000) == [164_000]
     assert seen_limits(archive, session, 1_000_000) == [967_000]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unified_state.archive.archive import Archive
 from unified_state.hosts.gate.generation import end_generation
-from unified_state.model.context_usage import Limit, UsageRecord
+from unified_state.model.context_usage import OK, UsageRecord
 
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since
 
@@ -18,19 +18,13 @@ def keep_watched(archive: Archive, session: int, watched: UsageRecord, line: str
         end_generation(archive.folder)
     else:
         line = archive.value("SELECT line FROM context WHERE session = ? AND cycle = ?", session, watched.cycle)
-    fields = watched.as_dict()
-    limit: Limit = fields.pop("limit")
-    fields |= {"compacts_at": limit.tokens, "known_from": limit.known_from, "line": line}
+    fields = {"tokens": watched.tokens, "reached": watched.reached, "cycle": watched.cycle, "line": line}
     archive.insert("context", how="OR REPLACE", session=session, **fields)
 
 
-def watched_context(archive: Archive, session: int) -> UsageRecord | None:
-    """Return the last saved phase of a session."""
-    row = archive.row(
-        "SELECT tokens, window, compacts_at, known_from, phase, reached, cycle FROM context WHERE session = ?",
-        session,
-    )
-    return None if row is None else UsageRecord(row[0], row[1], Limit(row[2], row[3]), *row[4:])
+def phase_reached(archive: Archive, session: int, cycle: int) -> str:
+    """Return the highest phase that was saved for a session since its compaction `cycle`."""
+    return archive.value("SELECT reached FROM context WHERE session = ? AND cycle = ?", session, cycle) or OK
 
 
 def newest_cut(archive: Archive, session: int) -> tuple[int, int]:

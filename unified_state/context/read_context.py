@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.context.context_table import newest_cut, seen_limits, watched_context
+from unified_state.context.context_table import newest_cut, phase_reached, seen_limits
 from unified_state.context.rules.context_phase import (
     USUAL_WINDOW,
     compaction_limit,
@@ -23,7 +23,7 @@ from unified_state.hosts.transcripts.transcript_lines import parse_entries, time
 from unified_state.lib.files import session_file, write_session_file
 from unified_state.lib.json_text import dump_json, parse_json
 from unified_state.lib.read_files import SMALL_FILE, open_regular, read_regular
-from unified_state.model.context_usage import OK, PHASES, Limit, Reading, UsageRecord
+from unified_state.model.context_usage import PHASES, Limit, Reading, UsageRecord
 from unified_state.settings import Settings
 
 USAGE_FOLDER = "usage"  # beside the archive: the client's last figures of each session
@@ -54,25 +54,16 @@ def watched_now(
     archive: Archive, session: int, reading: Reading, settings: Settings, project: str, environ: Mapping[str, str]
 ) -> UsageRecord:
     """Return the limit and the phase that follow from the newest reading of a session."""
-    before = watched_before(archive, session, reading)
+    cycle, _ = newest_cut(archive, session)
     limit = limit_of(reading, seen_limits(archive, session, reading.window), project, environ)
     phase = phase_of(reading.tokens, limit.tokens, (settings.context_warning, settings.context_optimise))
-    reached = max(phase, before.reached, key=PHASES.index)
-    return UsageRecord(reading.tokens, reading.window, limit, phase, reached, before.cycle)
+    reached = max(phase, phase_reached(archive, session, cycle), key=PHASES.index)
+    return UsageRecord(reading.tokens, limit, phase, reached, cycle)
 
 
 def limit_of(reading: Reading, seen: Sequence[int], project: str, environ: Mapping[str, str]) -> Limit:
     """Return the number of tokens at which a client of this environment compacts, which starts in a project."""
     return compaction_limit(reading.window, seen, with_compaction_settings(reading.model, project, environ))
-
-
-def watched_before(archive: Archive, session: int, reading: Reading) -> UsageRecord:
-    """Return the last phase of a session since its newest compaction."""
-    cycle, _ = newest_cut(archive, session)
-    before = watched_context(archive, session)
-    if before is None or before.cycle != cycle:
-        return UsageRecord(0, reading.window, Limit(0, ""), OK, OK, cycle)
-    return before
 
 
 _PIECE = 1 << 18

@@ -33,7 +33,6 @@ class UsageRecord(Record):
     """The last known usage of a session's context. `reached` is the highest phase since the compaction `cycle`."""
 
     tokens: int
-    window: int
     limit: Limit
     phase: str
     reached: str

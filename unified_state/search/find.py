@@ -29,8 +29,8 @@ from unified_state.search.search_archive import note_accesses, rank, search
 from unified_state.setting_table import OFF
 
 if TYPE_CHECKING:
-    from unified_state.search.meaning import Reader
     from unified_state.search.recall_ref import Part
+    from unified_state.search.search_archive import Reader
 
 Page = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -6,9 +6,9 @@ in the query raises the steps that match it, and earlier accesses raise a step a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import (
@@ -49,9 +49,6 @@ from unified_state.search.rules.relevance import (
     relevance,
 )
 
-if TYPE_CHECKING:
-    from unified_state.search.meaning import QueryVector, Reader
-
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
 HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
 MOST_HITS = 1_000
@@ -68,6 +65,29 @@ _THOUGHT = 4  # words; shorter queries name something more often than they descr
 # How far neighbours count where too many steps match to rank them all: a step is then rarely the only one with words.
 _CROWDED = 0.2
 _FUSED = _WHOLE_ITEM / (MOST_FUSED + MOST_RAISED)  # keeps steps scored by meaning below an item that has all words
+
+
+class QueryVector(Protocol):
+    """The vector of a query, for comparison with those of one archive."""
+
+    def cosines(self, steps: Collection[int]) -> dict[int, float]:
+        """Return the cosine of each of the steps that has a vector, from -1 to 1."""
+
+    def nearest(self, filters: Filters, limit: int) -> list[int]:
+        """Return the steps nearest in meaning that pass the filters, the nearest first."""
+
+
+class Reader(Protocol):
+    """A reader of queries that uses a model."""
+
+    def knows(self, archive: Archive) -> bool:
+        """Return whether an archive has vectors of the model."""
+
+    def read(self, archive: Archive, query: str, having: Mapping[str, int], steps: int) -> QueryVector | None:
+        """Return the meaning of a query. `having` is the number of steps with each word."""
+
+    def vector(self, query: str) -> tuple[str, list[float]] | None:
+        """Return the full name of the model and the vector of a query."""
 
 
 class ParsedQuery(Record):

@@ -118,10 +118,6 @@ CREATE TABLE access (             -- steps that were asked for: how much that we
 CREATE TABLE context (            -- how full each session's context window is
     session INTEGER PRIMARY KEY REFERENCES session,
     tokens INTEGER NOT NULL,      -- in it at the end of the last turn
-    window INTEGER NOT NULL,
-    compacts_at INTEGER NOT NULL, -- tokens
-    known_from TEXT NOT NULL,     -- how that is known: client, compactions, default
-    phase TEXT NOT NULL,
     reached TEXT NOT NULL,        -- the highest phase of this cycle
     cycle INTEGER NOT NULL,       -- the newest compaction then; 0: none
     line TEXT                     -- what the next prompt is told, once

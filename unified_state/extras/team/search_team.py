@@ -37,10 +37,10 @@ from unified_state.model.item import ALIAS_LETTERS
 from unified_state.model.step import Hit
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest, filters_of, query_reader
-from unified_state.search.meaning import Reader
 from unified_state.search.search_archive import (
     APART,
     ParsedQuery,
+    Reader,
     access_weights,
     hits_of_items,
     item_hits,

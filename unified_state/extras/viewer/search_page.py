@@ -18,7 +18,7 @@ from unified_state.search.log import LogRequest, read_log
 from unified_state.search.search_archive import search
 
 if TYPE_CHECKING:
-    from unified_state.search.meaning import Reader
+    from unified_state.search.search_archive import Reader
 
 FIELDS = ("kind", "tool", "file", "since", "session")
 _LIMIT, _CHARACTERS = 30, 300

@@ -13,8 +13,8 @@ import os
 from unified_state.archive.archive import Archive
 from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import session_number
-from unified_state.context.context_table import keep_watched
-from unified_state.context.read_context import newest_reading, watched_before, watched_now
+from unified_state.context.context_table import keep_watched, phase_reached
+from unified_state.context.read_context import newest_reading, watched_now
 from unified_state.context.rules.context_phase import told_line
 from unified_state.extension import hook
 from unified_state.interfaces.hooks.hook_call import HookCall
@@ -68,10 +68,9 @@ def watch_context(call: HookCall, archive: Archive) -> None:
     reading = newest_reading(archive, session, place.folder, event.session_id, event.transcript_path)
     if reading is None:
         return
-    before = watched_before(archive, session, reading)
     watched = watched_now(archive, session, reading, call.settings, place.repository.worktree, call.environ)
     line = None
-    if watched.reached != before.reached:
+    if watched.reached != phase_reached(archive, session, watched.cycle):
         _checkpoint(call, archive)
         line = told_line(reading, watched.limit.tokens)
     with archive.transaction(durable=False):
