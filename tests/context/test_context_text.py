@@ -14,7 +14,6 @@ from unified_state.model.context_usage import OK, OPTIMISE, PHASES, WARNING, Rea
 FULL = StatusFigures(
     tokens=124_000,
     window=200_000,
-    percent=62,
     compacts_at=167_000,
     phase=WARNING,
     items=12,
@@ -45,7 +44,6 @@ def test_before_the_first_answer_and_without_records_it_says_so() -> None:
         ({"tokens": 170_000}, "compacts any moment ·"),
         ({"items": 1, "blocking": 0}, "· 1 item ·"),
         ({"problem": "Stop failed 3 min ago"}, "124k/200k · ! Stop failed 3 min ago · compacts"),
-        ({"percent": None}, " 62% "),
     ],
 )
 def test_each_part_says_what_is_so(changes: dict[str, object], part: str) -> None:
@@ -68,7 +66,6 @@ def test_a_narrow_terminal_keeps_what_matters_most() -> None:
         StatusFigures,
         tokens=st.none() | st.integers(0, 10**8),
         window=st.none() | st.integers(0, 10**8),
-        percent=st.none() | st.floats(0, 10**8),
         compacts_at=st.none() | st.integers(0, 10**8),
         phase=st.sampled_from(PHASES),
         items=st.none() | st.integers(0, 10**6),
@@ -92,7 +89,7 @@ def reading_of(**window: Any) -> Reading | None:
 
 def test_the_conversation_is_what_was_read_and_what_came_from_the_cache() -> None:
     reading = reading_of(context_window_size=200_000, current_usage=USAGE, used_percentage=1)
-    assert reading == Reading(1_230, 200_000, NOW, 1)
+    assert reading == Reading(1_230, 200_000, NOW)
 
 
 def test_before_the_first_answer_there_is_no_reading() -> None:
@@ -100,7 +97,7 @@ def test_before_the_first_answer_there_is_no_reading() -> None:
 
 
 def test_where_only_the_percentage_is_told_it_counts() -> None:
-    assert reading_of(context_window_size=200_000, used_percentage=30) == Reading(60_000, 200_000, NOW, 30)
+    assert reading_of(context_window_size=200_000, used_percentage=30) == Reading(60_000, 200_000, NOW)
 
 
 def test_who_and_where_is_read() -> None:

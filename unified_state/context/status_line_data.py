@@ -47,9 +47,7 @@ def glance_at(
         return glance
     limit = limit_of(reading, seen, place.repository.worktree, environ)
     phase = phase_of(reading.tokens, limit.tokens, (settings.context_warning, settings.context_optimise))
-    return glance.replace(
-        tokens=reading.tokens, window=reading.window, percent=reading.percent, compacts_at=limit.tokens, phase=phase
-    )
+    return glance.replace(tokens=reading.tokens, window=reading.window, compacts_at=limit.tokens, phase=phase)
 
 
 def _recorded(archive: Archive, state_path: str, now: int) -> dict[str, Any]:

@@ -17,7 +17,6 @@ class Reading(Record):
     tokens: int
     window: int
     at: int
-    percent: float | None = None  # as the client reported it
     model: str = ""
     is_guess: bool = False
 

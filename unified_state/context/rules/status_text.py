@@ -53,7 +53,7 @@ def _reading(window: Any, now: int) -> Reading | None:
     known = [part for part in parts if part is not None]
     if not known and percent is None:
         return None
-    return Reading(sum(known) if known else round(size * (percent or 0) / 100), size, now, percent)
+    return Reading(sum(known) if known else round(size * (percent or 0) / 100), size, now)
 
 
 def _count(value: Any) -> int | None:
@@ -80,7 +80,6 @@ class StatusFigures(Record):
 
     tokens: int | None = None
     window: int | None = None
-    percent: float | None = None  # of the window
     compacts_at: int | None = None
     phase: str = "ok"
     items: int | None = None
@@ -122,7 +121,7 @@ def _parts(glance: StatusFigures) -> Iterator[tuple[str, str]]:
 def _fill(glance: StatusFigures) -> str:
     if glance.tokens is None or not glance.window:
         return f"{_EMPTY * _CELLS} no answer yet"
-    percent = glance.tokens * 100 / glance.window if glance.percent is None else glance.percent
+    percent = glance.tokens * 100 / glance.window
     cells = [_FULL if index < round(percent * _CELLS / 100) else _EMPTY for index in range(_CELLS)]
     if glance.compacts_at is not None:
         cells[min(_CELLS - 1, glance.compacts_at * _CELLS // glance.window)] = _MARK
