@@ -1,4 +1,4 @@
-"""Whether two statements say the same: in the same words, but for fillers, endings and how they say no.
+"""Whether two statements say the same: in the same words, but for fillers and how they say no.
 
 Precision is preferred to recall, and nothing is merged.
 """
@@ -31,17 +31,10 @@ def folded(text: str) -> str:
 
 
 def telling_words(text: str) -> tuple[str, ...]:
-    """Return the words of a statement without fillers and endings, in order; each negation is `not`."""
+    """Return the words of a statement without fillers, in order; each negation is `not`."""
     spaced = "".join(
         character if character.isalnum() or character in "_./-+#'%=" else " "
         for character in text.lower().replace("\u2019", "'")
     )
     words = filter(None, (word.strip("./-+'#") for word in spaced.split()))
-    return tuple("not" if word in _NEGATIONS else _stem(word) for word in words if word not in _FILLERS)
-
-
-def _stem(word: str) -> str:
-    for ending in ("ing", "ed", "es", "s"):
-        if len(word) > len(ending) + 3 and word.endswith(ending) and word.isalpha():
-            return word[: -len(ending)].rstrip("e")
-    return word.rstrip("e") if word.isalpha() else word
+    return tuple("not" if word in _NEGATIONS else word for word in words if word not in _FILLERS)
