@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.builders import NOW, SESSION, answer, boundary, call, entry, prompt, result, summary, uuid_of
+from tests.builders import NOW, answer, boundary, call, entry, prompt, result, summary, uuid_of
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import (
     Compaction,
     Restore,
-    Rewind,
     begin_compaction,
     keep_boundary,
     keep_restore,
@@ -20,7 +19,6 @@ from unified_state.archive.compactions import (
     keep_transcript_summary,
     latest_compaction,
     mark_delivered,
-    read_rewinds,
     restart_compaction,
     restores_of,
 )
@@ -197,22 +195,27 @@ def turns(*texts: str) -> list[dict[str, Any]]:
     ]
 
 
+def read_rewinds(archive: Archive) -> list[tuple[int, int]]:
+    """After and until when what a session said was taken back."""
+    return archive.rows("SELECT after_at, until_at FROM rewind ORDER BY until_at")
+
+
 def test_a_prompt_that_goes_on_from_an_earlier_turn_takes_the_later_ones_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two", "three"))
     keep(prompt(9, "another way", parentUuid=uuid_of(2)))
-    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 2999, until_at=NOW + 9000)]
+    assert read_rewinds(archive) == [(NOW + 2999, NOW + 9000)]
 
 
 def test_a_prompt_that_goes_on_from_an_earlier_answer_takes_the_later_turns_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two", "three"))
     keep(prompt(9, "another way", parentUuid=uuid_of(1)))
-    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW + 1000, until_at=NOW + 9000)]
+    assert read_rewinds(archive) == [(NOW + 1000, NOW + 9000)]
 
 
 def test_a_rewind_to_the_first_prompt_takes_all_back(keep: Keep, archive: Archive) -> None:
     keep(*turns("one", "two"))
     keep(prompt(6, "anew", parentUuid=None))
-    assert read_rewinds(archive) == [Rewind(SESSION, after_at=NOW - 1, until_at=NOW + 6000)]
+    assert read_rewinds(archive) == [(NOW - 1, NOW + 6000)]
 
 
 def test_a_conversation_that_simply_goes_on_takes_nothing_back(keep: Keep, archive: Archive) -> None:

@@ -146,14 +146,6 @@ def _compaction(row: Any) -> Compaction | None:
     return None if row is None else Compaction(*(*row[:-1], None if row[-1] is None else unpack(row[-1])))
 
 
-class Rewind(Record):
-    """A part of a session that its user took back: after one time and up to the other."""
-
-    session_id: str
-    after_at: int
-    until_at: int
-
-
 def place_of_entry(archive: Archive, uuid: str) -> tuple[int, int] | None:
     """Return the turn and the time of an entry; None if it is not archived."""
     row: tuple[int | None, int] = archive.row("SELECT max(turn), max(at) FROM step WHERE uuid = ?", uuid_key(uuid))
@@ -177,12 +169,10 @@ def keep_rewind(archive: Archive, session: int, after_at: int, until_at: int) ->
     archive.insert("rewind", how="OR REPLACE", session=session, after_at=after_at, until_at=until_at)
 
 
-def read_rewinds(archive: Archive) -> list[Rewind]:
-    """Return all rewinds of all sessions."""
-    rows = archive.rows(
-        "SELECT session_id, after_at, until_at FROM rewind JOIN session ON session.id = session ORDER BY until_at"
-    )
-    return [Rewind(*row) for row in rows]
+def was_taken_back(archive: Archive, session: int, at: int) -> bool:
+    """Return whether the user took back the part of a session in which a time lies."""
+    part = "SELECT 1 FROM rewind WHERE session = ? AND after_at < ? AND until_at >= ?"
+    return archive.row(part, session, at, at) is not None
 
 
 def keep_continuation(archive: Archive, session: int, found: Continuation) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.compactions import Rewind, place_of_entry, read_rewinds
+from unified_state.archive.compactions import place_of_entry, was_taken_back
 from unified_state.ledger.item_table import ACTIVE, stated_items
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
@@ -23,7 +23,7 @@ def read_validities(archive: Archive, repository: Repository, items: Sequence[Le
     """Return the validity of the items that have a problem, by UUID. Each file is read at most once."""
     head, branch = read_head(repository)
     later = _later_commits(repository, head, items)
-    rewinds = read_rewinds(archive)
+    rewound = dict(archive.rows("SELECT session_id, session FROM rewind JOIN session ON session.id = session"))
     looked: dict[tuple[str, str], bool | None] = {}
     validities = {}
     for item in reversed(items):  # the newest first, since the number of files is limited
@@ -37,17 +37,15 @@ def read_validities(archive: Archive, repository: Repository, items: Sequence[Le
             branch=item.branch if item.branch and branch and item.branch != branch else None,
             superseded_by=newer[0] if newer else None,
             behind=item.commit in later,
-            rewound=_was_rewound(archive, item, [one for one in rewinds if one.session_id == item.session_id]),
+            rewound=item.session_id in rewound and _was_rewound(archive, rewound[item.session_id], item),
         )
     return {uuid: validity for uuid, validity in validities.items() if validity != VALID}
 
 
-def _was_rewound(archive: Archive, item: LedgerItem, rewinds: list[Rewind]) -> bool:
-    if not rewinds:
-        return False
+def _was_rewound(archive: Archive, session: int, item: LedgerItem) -> bool:
     entry = place_of_entry(archive, item.source_uuid) if item.source_uuid else None
     at = entry[1] if entry else to_milliseconds(item.created_at)
-    return at is not None and any(rewind.after_at < at <= rewind.until_at for rewind in rewinds)
+    return at is not None and was_taken_back(archive, session, at)
 
 
 class ValidityReport(Record):
