@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.minilm_folder import minilm_folder
-from unified_state.extras.vectors.open_model import Model, open_model
+from unified_state.extras.vectors.minilm import MiniLm
+from unified_state.extras.vectors.open_model import open_model
 
 KNOWN = json.loads((Path(__file__).parent / "minilm_known.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
+def model() -> MiniLm:
     return open_model(minilm_folder())
 
 
@@ -38,7 +39,7 @@ def test_the_tokens_are_those_of_bert_base_uncased() -> None:
 
 
 @pytest.mark.parametrize("text", KNOWN["vectors"])
-def test_a_vector_is_that_of_sentence_transformers(model: Model, text: str) -> None:
+def test_a_vector_is_that_of_sentence_transformers(model: MiniLm, text: str) -> None:
     (vector,) = model.encode([text])
     assert numbers(vector)[:8] == pytest.approx(KNOWN["vectors"][text], abs=0.01)  # theirs is of whole weights
 
@@ -47,7 +48,7 @@ BEFORE = json.loads((Path(__file__).parent / "minilm_before.json").read_text(enc
 LINES = (("index", "merged", 12), ("offset", "kept", 40), ("table", "locked", 90))
 
 
-def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: Model) -> None:
+def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: MiniLm) -> None:
     row = "def read_rows(path: str) -> list[Row]:\n    return [parse(line) for line in open(path)]\n"
     texts = ["the login page is broken", "cache", row * 6]
     texts += [f"the {noun} of the archive is read again and {verb} " * count for noun, verb, count in LINES]
@@ -55,7 +56,7 @@ def test_a_vector_equals_the_one_that_was_made_in_a_batch_with_padding(model: Mo
         assert numbers(vector) == pytest.approx(numbers(base64.b64decode(packed)), abs=5e-4)
 
 
-def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
+def test_of_a_long_text_begin_middle_and_end_count(model: MiniLm) -> None:
     filling = "the cache never expires and the disk fills up " * 40
     said = "tomatoes grow well in the sun"
     texts = (filling * 3, said + filling * 3, filling * 3 + said, filling + said * 60 + filling)
@@ -69,7 +70,7 @@ def test_of_a_long_text_begin_middle_and_end_count(model: Model) -> None:
     ["", " \n\t", "x" * 1_000_000, "你好世界今天天气很好", "\x00\x01\x02" * 500],
     ids=lambda text: repr(text[:8]),
 )
-def test_what_holds_nothing_that_it_can_read_has_no_vector(model: Model, text: str) -> None:
+def test_what_holds_nothing_that_it_can_read_has_no_vector(model: MiniLm, text: str) -> None:
     assert model.encode([text]) == [None]
 
 
@@ -83,6 +84,6 @@ def test_what_holds_nothing_that_it_can_read_has_no_vector(model: Model, text: s
     ],
     ids=ascii,
 )
-def test_odd_characters_do_no_harm(model: Model, text: str) -> None:
+def test_odd_characters_do_no_harm(model: MiniLm, text: str) -> None:
     (vector,) = model.encode([text])
     assert all(map(math.isfinite, numbers(vector)))

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import math
 import subprocess
 import sys
 
 import pytest
 
-from tests.extras.vectors.vector_archives import DIMENSIONS, Matrix, exact, fill, make_vectors
+from tests.extras.vectors.vector_archives import Matrix, exact, fill, make_vectors
 from tests.processes import ROOT
 from unified_state.archive.archive import Archive
 from unified_state.archive.text_columns import forget_step
-from unified_state.errors import UsageError
 from unified_state.extras.vectors import query_meaning
 from unified_state.extras.vectors.query_meaning import nearest
 from unified_state.lib.package import extra_line
@@ -40,23 +38,6 @@ def test_the_nearest_come_with_their_exact_cosines_in_order(filled: Archive, mon
     assert len(found) == 50
     assert cosines == sorted(cosines, reverse=True)
     assert cosines == pytest.approx([float(VECTORS[step - 1] @ QUERIES[0]) for step, _ in found], abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("query", "told"),
-    [
-        ([0.0] * DIMENSIONS, "length 0"),
-        ([math.nan] * DIMENSIONS, "length nan"),
-        ([math.inf] * DIMENSIONS, "length inf"),
-        ([1.0] * (DIMENSIONS - 1), "shape"),
-        ([[1.0] * DIMENSIONS], "shape"),
-        ([], "shape"),
-    ],
-    ids=["zero", "nan", "infinite", "short", "nested", "empty"],
-)
-def test_a_query_that_is_no_vector_of_the_model_is_refused(filled: Archive, query: list[float], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        nearest(filled, MODEL, query, 10)
 
 
 def test_a_forgotten_step_never_comes(filled: Archive) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.text_columns import rewrite_index
@@ -22,11 +23,14 @@ from unified_state.archive.vector_table import (
     text_to_embed,
 )
 from unified_state.errors import StorageError
-from unified_state.extras.vectors.open_model import Model, open_model
+from unified_state.extras.vectors.open_model import open_model
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM_NAME
+
+if TYPE_CHECKING:
+    from unified_state.extras.vectors.minilm import MiniLm
 
 Report = Callable[[int], None]
 
@@ -57,7 +61,7 @@ def embed(workspace: Workspace, limit: int | None, begin: Callable[[int], Report
         return workspace.use(lambda archive: _embed(archive, model, limit, begin))
 
 
-def _embed(archive: Archive, model: Model, limit: int | None, begin: Callable[[int], Report]) -> EmbeddingResult:
+def _embed(archive: Archive, model: MiniLm, limit: int | None, begin: Callable[[int], Report]) -> EmbeddingResult:
     number = model_number(archive, model.name, model.version, model.dimensions)
     missing = max(0, count_embeddable(archive) - count_vectors(archive, number))
     report = begin(missing if limit is None else min(limit, missing))

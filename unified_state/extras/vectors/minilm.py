@@ -55,7 +55,7 @@ _ZERO = np.zeros(1, np.float32)
 
 
 class MiniLm:
-    """The loaded model."""
+    """The loaded model. Vectors of different versions are not comparable."""
 
     name = MINILM_NAME
     dimensions = 384

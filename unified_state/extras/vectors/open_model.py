@@ -7,29 +7,18 @@ downloaded. Only `unified-state embed` loads the model, and a search if `search_
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from unified_state.errors import MissingExtraError
 from unified_state.lib.package import extra_line
 
-
-class Model(Protocol):
-    """A model that returns unit vectors as little-endian float16. Vectors of different names or versions are not
-    comparable.
-    """
-
-    name: str
-    version: str
-    dimensions: int
-
-    def encode(self, texts: Sequence[str]) -> list[bytes | None]:
-        """Return the vector of each text, cut to the model's length, or None for a text without content."""
+if TYPE_CHECKING:
+    from unified_state.extras.vectors.minilm import MiniLm
 
 
 @cache
-def open_model(folder: str) -> Model:
+def open_model(folder: str) -> MiniLm:
     """Return MiniLM from its folder. A process loads it once.
 
     Raises MissingExtraError if its packages are not installed, SettingError if it has no folder, StorageError if a

@@ -11,15 +11,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from heapq import nlargest
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import Filters, tells_something, those_passing
 from unified_state.archive.steps import step_numbers
 from unified_state.archive.vector_table import find_model, full_name, read_vectors, vectors_after
-from unified_state.errors import MissingExtraError, UsageError
-from unified_state.extras.vectors.open_model import Model, open_model
+from unified_state.errors import MissingExtraError
+from unified_state.extras.vectors.open_model import open_model
 from unified_state.lib.package import extra_line
 from unified_state.search.rules.relevance import without
+
+if TYPE_CHECKING:
+    from unified_state.extras.vectors.minilm import MiniLm
 
 try:
     import numpy as np
@@ -63,9 +67,8 @@ class EncodedQuery:
 class Reader:
     """A reader of queries that uses a model."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: MiniLm) -> None:
         self._model = model
-        self._last: tuple[list[str], Numbers | None] = ([], None)
 
     def knows(self, archive: Archive) -> bool:
         """Return whether an archive has vectors of the model."""
@@ -81,17 +84,12 @@ class Reader:
         if number is None:
             return None
         common = {word for word, count in having.items() if not tells_something(count, steps)}
-        readings = list(dict.fromkeys([query, without(query, common)]))
-        vector = self._read(readings)
-        return None if vector is None else EncodedQuery(archive, number, vector)
-
-    def _read(self, readings: list[str]) -> Numbers | None:
-        """Return the vector of some readings. A search of many archives asks for the same ones again."""
-        if self._last[0] != readings:
-            vectors = [vector for vector in self._model.encode(readings) if vector is not None]
-            dimensions = self._model.dimensions
-            self._last = readings, _unit(_matrix(vectors, dimensions).sum(0), dimensions) if vectors else None
-        return self._last[1]
+        readings = dict.fromkeys([query, without(query, common)])
+        vectors = [vector for vector in self._model.encode(list(readings)) if vector is not None]
+        if not vectors:
+            return None
+        summed = _matrix(vectors, self._model.dimensions).sum(0)
+        return EncodedQuery(archive, number, summed / np.linalg.norm(summed))
 
     def vector(self, query: str) -> tuple[str, list[float]] | None:
         """Return the full name of the model and the vector of a query, or None if it has no vector."""
@@ -106,16 +104,17 @@ def open_reader(folder: str) -> Reader:
     return Reader(open_model(folder))
 
 
-def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limit: int) -> list[tuple[int, float]]:
-    """Return the steps nearest to a vector with their cosines, the nearest first.
+def nearest(archive: Archive, model: int, query: Numbers, limit: int) -> list[tuple[int, float]]:
+    """Return the steps nearest to a unit vector of the model with their cosines, the nearest first.
 
-    Raises UsageError for a vector that does not belong to the model.
+    The products are made on one thread, unlike those of numpy's `@`, because an agent uses the other cores.
     """
-    wanted = _unit(query, archive.value("SELECT dimensions FROM vector_model WHERE id = ?", model) or 0)
     best: list[tuple[float, int]] = []
     last = 0
     while limit > 0 and (rows := vectors_after(archive, model, last, _PAGE)):
-        best = _best(wanted, limit, rows, best)
+        vectors = _matrix([embedding for _, _, embedding in rows], len(query))
+        cosines = np.einsum("ij,j->i", vectors, query).tolist()
+        best = nlargest(limit, chain(zip(cosines, (step for _, step, _ in rows), strict=True), best))
         last = rows[-1][0]
     return [(step, cosine) for cosine, step in best]
 
@@ -123,31 +122,3 @@ def nearest(archive: Archive, model: int, query: Sequence[float] | Numbers, limi
 def _matrix(embeddings: Sequence[bytes], dimensions: int) -> Numbers:
     """Return stored vectors as a matrix, one a row."""
     return np.frombuffer(b"".join(embeddings), "<f2").reshape(-1, dimensions).astype(np.float32)
-
-
-def _unit(vector: Sequence[float] | Numbers, dimensions: int) -> Numbers:
-    """Return a query's vector at unit length. Raises UsageError for one without a direction, or of another model."""
-    numbers = np.asarray(vector, np.float32)
-    if numbers.shape != (dimensions,):
-        message = f"the query's vector has the shape {numbers.shape}, not {(dimensions,)}"
-        raise UsageError(message, "make it with the model of the vectors that it is compared with")
-    length = float(np.linalg.norm(numbers))
-    if not 0 < length < float("inf"):  # NaN fails both comparisons
-        message = f"the query's vector has the length {length:g}"
-        raise UsageError(message, "a text without any meaning has no nearest ones")
-    return numbers / length
-
-
-def _best(
-    query: Numbers, limit: int, rows: Sequence[tuple[int, int, bytes]], before: list[tuple[float, int]]
-) -> list[tuple[float, int]]:
-    """Return the best of some vectors and of the best ones before, as cosines and steps."""
-    cosines = _products(_matrix([embedding for _, _, embedding in rows], len(query)), query).tolist()
-    steps = (step for _, step, _ in rows)
-    return nlargest(limit, chain(zip(cosines, steps, strict=True), before))
-
-
-def _products(vectors: Numbers, query: Numbers) -> Numbers:
-    """Multiply each vector with a query's, on one thread, unlike numpy's `@`, because an agent uses the other cores."""
-    found: Numbers = np.einsum("ij,j->i", vectors, query)
-    return found
