@@ -5,23 +5,17 @@ The program runs inside this process, since a process for each of ten thousand d
 
 from __future__ import annotations
 
-import io
 import json
-import os
 import random
 import shutil
-import signal
 import sqlite3
-import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import closing
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import NamedTuple
-
-from unified_state.interfaces import hook
-from unified_state.interfaces.cli import main as cli
 
 from .product import Done, Project
 from .transcripts import Transcript
@@ -83,27 +77,27 @@ class Victim:
         content[damage.at] = damage.value if content[damage.at] != damage.value else damage.value ^ 0x10
         path.write_bytes(content)
         self._met += 1
-        with _alarm():
-            runs = list(self._runs(with_all=self._met % _ALL_EVERY == 1))
-        return Outcome(self._wrong(runs, damage), _is_said(runs, self.project))
+        begun = time.monotonic()
+        runs = list(self._runs(with_all=self._met % _ALL_EVERY == 1))
+        wrong = "it hangs" if time.monotonic() - begun > SECONDS else self._wrong(runs, damage)
+        return Outcome(wrong, _is_said(runs, self.project))
 
     def _runs(self, *, with_all: bool) -> Iterator[tuple[str, Done]]:
         """Hooks and commands, one after the other; those that start other programs too, where `with_all`."""
         project, path = self.project, str(self.transcript)
-        os.chdir(project.folder)
-        yield "SessionStart", self._hook("SessionStart", "brief", transcript_path=path, source="startup")
-        yield "PreToolUse", self._hook("PreToolUse", **_DENIED)
-        yield "UserPromptSubmit", self._hook("UserPromptSubmit", transcript_path=path, prompt="go on with it")
-        yield "search", self._command("search", "port", "--json")
-        yield "Stop", self._hook("Stop", transcript_path=path)
-        yield "decision add", self._command("decision", "add", "one more", "--rationale", "r")
-        yield "list", self._command("decision", "list", "--json")
+        yield "SessionStart", project.hook("SessionStart", "brief", transcript_path=path, source="startup")
+        yield "PreToolUse", project.hook("PreToolUse", **_DENIED)
+        yield "UserPromptSubmit", project.hook("UserPromptSubmit", transcript_path=path, prompt="go on with it")
+        yield "search", project.run("search", "port", "--json")
+        yield "Stop", project.hook("Stop", transcript_path=path)
+        yield "decision add", project.run("decision", "add", "one more", "--rationale", "r")
+        yield "list", project.run("decision", "list", "--json")
         if with_all:
-            yield "PreCompact", self._hook("PreCompact", transcript_path=path, trigger="auto")
-        yield "status", self._command("status")
-        yield "restore", self._hook("SessionStart", "brief", transcript_path=path, source="startup")
+            yield "PreCompact", project.hook("PreCompact", transcript_path=path, trigger="auto")
+        yield "status", project.run("status")
+        yield "restore", project.hook("SessionStart", "brief", transcript_path=path, source="startup")
         if with_all:
-            yield "doctor", self._command("doctor")
+            yield "doctor", project.run("doctor")
 
     def _wrong(self, runs: list[tuple[str, Done]], damage: Damage) -> str | None:
         for name, done in runs:
@@ -134,29 +128,9 @@ class Victim:
         try:
             steps = self._count_steps()
         except sqlite3.DatabaseError:  # in pages that no command of these had to read: the whole check finds it
-            found = self._command("doctor", "--full").out
+            found = self.project.run("doctor", "--full").out
             return None if _complains(found) else f"{damage.kind}: the steps cannot be read, and doctor says {found}"
         return f"{self.steps - steps} steps are gone, and nothing was said" if steps < self.steps else None
-
-    def _hook(self, event: str, part: str = "", /, **fields: object) -> Done:
-        return self._inside(lambda: hook.run(event, part), self.project.event(event, **fields))
-
-    def _command(self, *arguments: str) -> Done:
-        return self._inside(lambda: _exit_code(arguments), b"")
-
-    def _inside(self, action: Callable[[], int], stdin: bytes) -> Done:
-        """Run something of the product as a process of its own would: its streams are files."""
-        given, printed = self._folder / "stdin", self._folder / "stdout"
-        given.write_bytes(stdin)
-        error = io.StringIO()
-        with given.open(encoding="utf-8") as source, printed.open("w", encoding="utf-8") as out:
-            before, sys.stdin = sys.stdin, source
-            try:
-                with redirect_stdout(out), redirect_stderr(error):
-                    code = action()
-            finally:
-                sys.stdin = before
-        return Done(code, printed.read_text(encoding="utf-8"), error.getvalue())
 
     def _restore(self, kind: str) -> None:
         for number, root in enumerate(self._roots):
@@ -274,25 +248,3 @@ def _differ_in_one(text: str, other: str) -> bool:
     """Whether two texts differ in no more than what one byte can change."""
     blocks = SequenceMatcher(None, text, other, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) >= len(text) - 4
-
-
-def _exit_code(arguments: tuple[str, ...]) -> int:
-    try:
-        return cli.run(arguments)
-    except SystemExit as error:
-        return int(error.code or 0)
-
-
-@contextmanager
-def _alarm() -> Iterator[None]:
-    def hangs(*_: object) -> None:
-        message = "it hangs"
-        raise AssertionError(message)
-
-    before = signal.signal(signal.SIGALRM, hangs)
-    signal.alarm(SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)

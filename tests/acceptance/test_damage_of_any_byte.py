@@ -5,8 +5,6 @@ A few hundred bytes by default; `make damages` tries ten thousand.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,11 +16,9 @@ PARTS = 4  # for as many processors
 
 
 @pytest.fixture
-def victim(project: Project, tmp_path: Path) -> Iterator[Victim]:
+def victim(project: Project, tmp_path: Path) -> Victim:
     """A project whose bytes can be damaged."""
-    before = os.getcwd()
-    yield Victim(project, tmp_path)
-    os.chdir(before)
+    return Victim(project, tmp_path)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
