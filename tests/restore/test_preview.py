@@ -53,19 +53,21 @@ def preview(workspace: Workspace, transcript: Path, tokens: int | None = None, s
 def test_a_restore_of_so_many_tokens_has_about_so_many(workspace: Workspace, transcript: Path, filling: str) -> None:
     write(transcript, FILLINGS[filling])
     for tokens in (50, 200, 2000, 9000):
-        found = preview(workspace, transcript, tokens)
-        assert estimate_tokens(found.text) <= tokens
-        assert count_tokens([found.text])[0] == found.tokens <= 1.1 * tokens
-        assert found.tokens > min(tokens, 2000) / 2 or tokens < 300
+        found = preview(workspace, transcript, tokens).measured()
+        text, size = found["text"], found["tokens"]
+        assert estimate_tokens(text) <= tokens
+        assert count_tokens([text])[0] == size <= 1.1 * tokens
+        assert size > min(tokens, 2000) / 2 or tokens < 300
 
 
 def test_it_is_said_what_each_of_the_two_outputs_holds(workspace: Workspace, transcript: Path) -> None:
     write(transcript, FILLINGS["English"])
     found = preview(workspace, transcript)
-    assert [part["part"] for part in found.parts] == ["brief", "working_set"]
-    assert found.text == "\n".join(part["text"] for part in found.parts)
-    assert [part["tokens"] for part in found.parts] == count_tokens([part["text"] for part in found.parts])
-    assert all(len(part["text"].encode("utf-16-le")) // 2 < 10_000 for part in found.parts)
+    parts = found.measured()["parts"]
+    assert [part["part"] for part in parts] == ["brief", "working_set"]
+    assert found.text == "\n".join(part["text"] for part in parts)
+    assert [part["tokens"] for part in parts] == count_tokens([part["text"] for part in parts])
+    assert all(len(part["text"].encode("utf-16-le")) // 2 < 10_000 for part in parts)
 
 
 def test_without_a_limit_that_of_the_settings_counts(workspace: Workspace, transcript: Path) -> None:

@@ -10,6 +10,8 @@ from errno import EACCES, EFBIG, EINVAL
 from io import BufferedReader
 from stat import S_ISREG
 
+from unified_state.errors import NotFoundError
+
 SMALL_FILE, LARGE_FILE = 1 << 20, 1 << 24  # bytes at most of a file that we write, and of one that others write
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -106,3 +108,12 @@ def _opened(path: str) -> tuple[int, os.stat_result]:
         return descriptor, found
     os.close(descriptor)
     raise OSError(EINVAL, "it is not a regular file", path)
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file that somebody named. Raises NotFoundError."""
+    try:
+        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise NotFoundError(message, "name a file that you may read") from error

@@ -23,14 +23,25 @@ from unified_state.restore.compose_restore import gather, known_for_all, restore
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
 from unified_state.search.rules.query_dates import begin_of, times_of
+from unified_state.search.timeline.timeline_table import sessions_called
 
 
 class Preview(Record):
-    """The text of a restore, its size in o200k tokens, and its parts, one for each hook output."""
+    """The texts of a restore by their parts, one for each hook output."""
 
-    text: str
-    tokens: int
-    parts: list[dict[str, Any]]
+    texts: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(text for _, text in self.texts)
+
+    def measured(self) -> dict[str, Any]:
+        """Return it for a program, with its size in o200k tokens, which takes longer to count than all the rest."""
+        *sizes, tokens = count_tokens([*(text for _, text in self.texts), self.text])
+        told = zip(self.texts, sizes, strict=True)
+        parts = [{"part": part, "text": text, "tokens": size} for (part, text), size in told]
+        return {"text": self.text, "tokens": tokens, "parts": parts}
 
 
 def preview_restore(
@@ -52,7 +63,7 @@ def preview_restore(
     if transcript is not None:
         return _of_transcript(workspace, now, transcript, summary, prompt)
     if workspace.is_empty:
-        return Preview("", 0, [])
+        return Preview()
     return workspace.use(
         lambda archive: _preview(archive, workspace, _session(archive, workspace, now), now, summary, prompt)
     )
@@ -84,7 +95,7 @@ def _session(archive: Archive, workspace: Workspace, now: int) -> int | None:
         return number
     at = max((end for _, end in times_of(named, now).spans), default=begin_of(named, now))
     if at is None:
-        found = archive.column("SELECT id FROM session WHERE substr(session_id, 1, ?) = ? LIMIT 2", len(named), named)
+        found = sessions_called(archive, named)
     else:
         found = archive.column("SELECT session FROM turn WHERE at < ? AND agent IS NULL ORDER BY at DESC LIMIT 1", at)
     if len(found) != 1:
@@ -102,11 +113,7 @@ def _preview(
     texts = restored_text(known, workspace.settings).as_dict()
     if prompt:
         texts[RELEVANT] = relevant_turns(archive, prompt, known.now, told="\n".join(texts.values()))
-    parts = [(part, texts[part]) for part in (*PARTS, RELEVANT) if texts.get(part)]
-    text = "\n".join(text for _, text in parts)
-    *sizes, tokens = count_tokens([*(text for _, text in parts), text])
-    told = [{"part": part, "text": text, "tokens": size} for (part, text), size in zip(parts, sizes, strict=True)]
-    return Preview(text, tokens, told)
+    return Preview(tuple((part, texts[part]) for part in (*PARTS, RELEVANT) if texts.get(part)))
 
 
 _NO_LIMIT = 1_000_000
@@ -115,10 +122,7 @@ _NO_LIMIT = 1_000_000
 def preview_startup(workspace: Workspace, now: int) -> Preview:
     """Return the state as the start of a session gives it."""
     text = startup_text(workspace, now)
-    if not text:
-        return Preview("", 0, [])
-    (tokens,) = count_tokens([text])
-    return Preview(text, tokens, [{"part": BRIEF, "text": text, "tokens": tokens}])
+    return Preview(((BRIEF, text),)) if text else Preview()
 
 
 def startup_text(workspace: Workspace, now: int) -> str:

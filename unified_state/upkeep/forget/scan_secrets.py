@@ -10,12 +10,11 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import FreeText, free_texts, note_rewrite, replace_free_text, replace_text
-from unified_state.errors import UnifiedStateError
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.ledger.item_table import list_items, update_item
 from unified_state.lib.identifiers import mentioned_files
 from unified_state.lib.json_text import dump_json, parse_json
-from unified_state.lib.read_files import LARGE_FILE, read_regular
+from unified_state.lib.read_files import read_text
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import COMPACTION, STEP
@@ -109,20 +108,12 @@ def _files(workspace: Workspace, *, fix: bool) -> Iterator[str]:
     State files are rewritten from the masked archive afterwards.
     """
     for path in existing_state_files(workspace):
-        text = _read(path)
+        text = read_text(path)
         if workspace.masker.json(text) != text:
             yield path
     for path in problem_files(workspace.settings.data_dir, workspace.place.folder):
-        text = _read(path)
+        text = read_text(path)
         if workspace.masker.text(text) != text:
             yield path
             if fix:
                 os.unlink(path)
-
-
-def _read(path: str) -> str:
-    try:
-        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise UnifiedStateError(message, "make it a file that you may read") from error

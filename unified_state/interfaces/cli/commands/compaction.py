@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from unified_state.errors import NotFoundError, UsageError
+from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, count, either, flag, option
-from unified_state.lib.read_files import LARGE_FILE, read_regular
+from unified_state.lib.read_files import read_text
 from unified_state.lib.times import current_time
-from unified_state.restore.preview import preview_restore, preview_startup, startup_text
+from unified_state.restore.preview import preview_restore, preview_startup
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -25,14 +25,15 @@ _COUNTED = ("kept", "missing", "restored")
 
 
 def _preview(context: Context, arguments: Namespace) -> None:
-    _check_startup(arguments)
+    given = [name for name in ("summary", "prompt", "tokens") if getattr(arguments, name) is not None]
+    if arguments.startup and given:  # the start of a session has no use for it
+        message = f"--startup takes no --{given[0]}"
+        raise UsageError(message, f"leave out --startup, or --{given[0]}")
     workspace = context.workspace(create=False)
-    if arguments.startup and not context.as_json:  # counting tokens costs more than all the rest
-        return _show_preview(context, None, startup_text(workspace, current_time()))
     if arguments.startup:
         preview = preview_startup(workspace, current_time())
     else:
-        summary = _read_file(arguments.summary) if arguments.summary else None
+        summary = read_text(arguments.summary) if arguments.summary else None
         preview = preview_restore(
             workspace,
             current_time(),
@@ -41,29 +42,10 @@ def _preview(context: Context, arguments: Namespace) -> None:
             prompt=arguments.prompt,
             tokens=arguments.tokens,
         )
-    return _show_preview(context, preview.as_dict(), preview.text)
-
-
-def _check_startup(arguments: Namespace) -> None:
-    """Raise UsageError if an option is given that the start of a session has no use for."""
-    given = [name for name in ("summary", "prompt", "tokens") if getattr(arguments, name) is not None]
-    if arguments.startup and given:
-        message = f"--startup takes no --{given[0]}"
-        raise UsageError(message, f"leave out --startup, or --{given[0]}")
-
-
-def _show_preview(context: Context, value: Any, text: str) -> None:
-    if not text:
+    value = preview.measured() if context.as_json else None
+    if not preview.texts:
         return context.nothing(value, "nothing would be given back: nothing is recorded here yet")
-    return context.show(value, text, style="headings")
-
-
-def _read_file(path: str) -> str:
-    try:
-        return read_regular(path, LARGE_FILE).decode("utf-8", "replace")
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise NotFoundError(message, "name an existing file") from error
+    return context.show(value, preview.text, style="headings")
 
 
 def show_survival(context: Context, ref: str) -> None:
