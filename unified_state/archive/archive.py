@@ -14,7 +14,13 @@ from sqlite3 import Connection, DatabaseError, connect
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from unified_state.errors import ArchiveBusyError, ArchiveUnavailableError, DamagedArchiveError, UnifiedStateError
+from unified_state.errors import (
+    ArchiveBusyError,
+    ArchiveUnavailableError,
+    DamagedArchiveError,
+    StorageError,
+    UnifiedStateError,
+)
 from unified_state.hosts.gate.generation import end_generation, ends_generation
 from unified_state.lib.files import PRIVATE, publish_once, remove_file, temporary_name
 from unified_state.lib.read_files import not_ours
@@ -290,3 +296,15 @@ def _create(path: str) -> None:
     finally:
         for leftover in (temporary, f"{temporary}-journal"):
             remove_file(leftover)
+
+
+@contextmanager
+def reporting(report: Callable[[str], None], archive: Archive, without: str) -> Iterator[None]:
+    """Run what its caller does not depend on. Report it if the archive cannot be written."""
+    try:
+        yield
+    except (DatabaseError, StorageError) as error:
+        problem = error if isinstance(error, StorageError) else explained(error, archive.path)
+        if isinstance(problem, DamagedArchiveError):
+            raise
+        report(f"{without}: {problem}")

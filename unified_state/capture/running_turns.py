@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from sqlite3 import DatabaseError
 
-from unified_state.archive.archive import Archive, explained
+from unified_state.archive.archive import Archive, reporting
 from unified_state.capture.capture_transcript import Capture
-from unified_state.errors import DamagedArchiveError, StorageError
 from unified_state.model.hook_event import Moment
 from unified_state.project.workspace.workspace import Workspace
 
@@ -28,15 +26,10 @@ def archive_running_turns(
     until = time.monotonic() + _SECONDS
     moment = Moment(now, has_time=lambda: time.monotonic() < until)
     capture = Capture(archive, workspace.masker, moment, postpones=True)
-    try:
+    with reporting(workspace.report, archive, "the newest turns are not archived yet"):
         for path, session_id in transcripts:
             if moment.has_time():
                 _archive(capture, path, session_id, workspace)
-    except (DatabaseError, StorageError) as error:
-        problem = error if isinstance(error, StorageError) else explained(error, archive.path)
-        if isinstance(problem, DamagedArchiveError):
-            raise
-        workspace.report(f"the newest turns are not archived yet: {problem}")
 
 
 def _archive(capture: Capture, path: str, session_id: str, workspace: Workspace) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from sqlite3 import DatabaseError
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from unified_state.archive.archive import Archive, explained
+from unified_state.archive.archive import Archive, reporting
 from unified_state.archive.cut_outputs import note_recall
 from unified_state.archive.full_text import Filters
 from unified_state.archive.session_work import find_note
 from unified_state.archive.steps import KIND_NUMBERS, index_left, steps_of_turn
-from unified_state.errors import DamagedArchiveError, NotFoundError, StorageError, UnifiedStateError, UsageError
+from unified_state.errors import NotFoundError, UnifiedStateError, UsageError
 from unified_state.extension import hook, need
 from unified_state.ledger.find_sources import entry_steps
 from unified_state.ledger.item_table import items_called
@@ -131,8 +129,8 @@ def find_everywhere(workspace: Workspace, wanted: SearchRequest, now: int) -> li
                 worktree = worktree_of(archive)
                 for hit in hits:
                     share = hit.score / hits[0].score if hits[0].score > 0 else 1.0
-                    located = LocatedHit(path, worktree, _title(archive, hit.session_id), hit)
-                    ranked.append((hits[0].coverage * share, located))
+                    title = _title(archive, hit.session_id)
+                    ranked.append((hits[0].coverage * share, LocatedHit(path, worktree, title, hit)))
                 is_searched = True
         except NotFoundError as error:
             unknown = error
@@ -190,7 +188,7 @@ def _note(
     workspace: Workspace, archive: Archive, steps: list[int], weight: float, now: int, shown: int | None = None
 ) -> None:
     """Record the accessed steps, and how much of a tool output was shown."""
-    with _reporting(workspace.report, archive, "what was looked up could not be noted"):
+    with reporting(workspace.report, archive, "what was looked up could not be noted"):
         note_accesses(archive, steps, weight, now)
         if shown:
             note_recall(archive, steps[0], shown)
@@ -199,20 +197,8 @@ def _note(
 def _index(report: Callable[[str], None], archive: Archive) -> None:
     """Index the tool outputs that their hook left unindexed."""
     if archive.row("SELECT 1 FROM unindexed LIMIT 1"):
-        with _reporting(report, archive, "the newest outputs are not searched"), archive.transaction(durable=False):
+        with reporting(report, archive, "the newest outputs are not searched"), archive.transaction(durable=False):
             index_left(archive)
-
-
-@contextmanager
-def _reporting(report: Callable[[str], None], archive: Archive, without: str) -> Iterator[None]:
-    """Run what a search does not depend on. Report it if the archive cannot be written."""
-    try:
-        yield
-    except (DatabaseError, StorageError) as error:
-        problem = error if isinstance(error, StorageError) else explained(error, archive.path)
-        if isinstance(problem, DamagedArchiveError):
-            raise
-        report(f"{without}: {problem}")
 
 
 def worktree_of(archive: Archive) -> str | None:

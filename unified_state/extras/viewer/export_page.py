@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.sessions import session_number
 from unified_state.archive.steps import turn_of_step
 from unified_state.errors import NotFoundError, UsageError
 from unified_state.extras.viewer.compaction_page import compaction_values
@@ -15,12 +14,11 @@ from unified_state.extras.viewer.page_writer import MOST_CHARACTERS, page_values
 from unified_state.extras.viewer.session_pages import EVERY_TURN, read_page, session_values
 from unified_state.extras.viewer.state_page import state_values
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
-from unified_state.model.refs import COMPACTION, STEP, TURN, parse_ref
+from unified_state.model.refs import COMPACTION, STEP, TURN, kind_of, parse_ref
 from unified_state.search.timeline_table import session_of_turn, session_page, sessions_called
 
 STATE = "state"
 MOST_BYTES = 2_000_000
-_SHORTEST_ID = 6  # characters of the begin of a session's id
 _OPEN_TURNS = 30  # the last ones of a session; those before are folded
 _LIMITS = (MOST_CHARACTERS, 1_000, 300, 100, 30)  # characters of a text: the first that makes the file small enough
 
@@ -32,9 +30,8 @@ def export_page(archive: Archive, project: Project, what: str, now: int) -> str:
     """
     if what == STATE:
         return _written("state.html", project, form=False, **state_values(archive, project, now))
-    number = _compaction(what)
-    if number is not None:
-        return _written("compaction.html", project, **compaction_values(archive, project, number, now))
+    if kind_of(what) == COMPACTION:
+        return _written("compaction.html", project, **compaction_values(archive, project, parse_ref(what)[1], now))
     session = session_called(archive, what, now)
     values = session_values(archive, session)
     page = read_page(archive, session, 0, values["compactions"], EVERY_TURN)
@@ -60,13 +57,6 @@ def _written(name: str, project: Project, **values: Any) -> str:
     return write_page(name, project=project, style=style, **{**values, "is_export": True})
 
 
-def _compaction(what: str) -> int | None:
-    if what[:1].upper() != "K":
-        return None
-    kind, number = parse_ref(what)
-    return number if kind == COMPACTION else None
-
-
 def session_called(archive: Archive, what: str, now: int) -> int:
     """Return the number of a session by (the begin of) its id, or by the ref of a turn or step in it, or of the newest.
 
@@ -78,10 +68,8 @@ def session_called(archive: Archive, what: str, now: int) -> int:
             message = "no session is archived here yet"
             raise NotFoundError(message, "run `unified-state import` for old sessions")
         return newest[0].number
-    session = session_number(archive, what)
-    if session is None and len(what) >= _SHORTEST_ID:
-        found = sessions_called(archive, what)
-        session = found[0] if len(found) == 1 else None
+    found = sessions_called(archive, what)
+    session = found[0] if len(found) == 1 else None
     if session is None:
         kind, number = parse_ref(what)
         if kind not in (TURN, STEP):

@@ -11,6 +11,7 @@ from unified_state.errors import NotFoundError, UnifiedStateError
 from unified_state.lib.record import Record
 from unified_state.project.find_repository import Repository, find_repository
 from unified_state.project.workspace.workspace import Workspace
+from unified_state.search.find import archives_of, worktree_of
 
 T = TypeVar("T")
 
@@ -45,25 +46,17 @@ def open_projects(workspace: Workspace, root: str, *, every: bool) -> dict[str, 
     worktree = workspace.place.repository.worktree
     own = Project(os.path.basename(worktree) or worktree, root, root, workspace.place.archive_path, worktree, workspace)
     found = {"": own}
-    folder = os.path.join(workspace.settings.data_dir, "repositories")
-    for name in sorted(os.listdir(folder)) if every and os.path.isdir(folder) else ():
-        path = os.path.join(folder, name, "archive.db")
-        if os.path.isfile(path) and path != own.archive_path:
-            other = _other(name, path, root, workspace)
-            found |= {} if other is None else {name: other}
+    for path in archives_of(workspace) if every else ():
+        name = os.path.basename(os.path.dirname(path))
+        try:
+            with Archive(path) as archive:
+                other = worktree_of(archive) or ""
+        except UnifiedStateError as error:
+            workspace.report(f"skipped: {error.message}")
+            continue
+        if path != own.archive_path:
+            found[name] = Project(os.path.basename(other) or name[:8], root, f"{root}/p/{name}", path, other)
     return found
-
-
-def _other(name: str, path: str, root: str, workspace: Workspace) -> Project | None:
-    """Return another project, or None if its archive cannot be read."""
-    query = "SELECT coalesce(worktree, root) AS place FROM session WHERE place NOT NULL ORDER BY seen_at DESC LIMIT 1"
-    try:
-        with Archive(path) as archive:
-            worktree = str(archive.value(query) or "")
-    except UnifiedStateError as error:
-        workspace.report(f"skipped: {error.message}")
-        return None
-    return Project(os.path.basename(worktree) or name[:8], root, f"{root}/p/{name}", path, worktree)
 
 
 def project_called(projects: dict[str, Project], name: str) -> Project:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 from unified_state.archive.archive import Archive
-from unified_state.errors import NotFoundError, UsageError
+from unified_state.errors import NotFoundError
 from unified_state.lib.record import Record
 from unified_state.lib.text import cut, one_line
 from unified_state.lib.times import to_milliseconds, to_text
-from unified_state.model.refs import COMPACTION, TURN, parse_ref
+from unified_state.model.refs import COMPACTION, TURN, kind_of, parse_ref
 from unified_state.project.find_repository import Repository, is_object_id
 from unified_state.project.git_command import GitPythonProcesses, run_git
 from unified_state.search.rules.query_dates import begin_of
@@ -58,12 +58,8 @@ def find_point(archive: Archive, repository: Repository, name: str, now: int) ->
 
 def _of_archive(archive: Archive, name: str) -> int | None:
     """Return when a compaction or a turn began."""
-    try:
-        kind, number = parse_ref(name)
-    except UsageError:
-        return None
-    began = {COMPACTION: "started_at FROM compaction", TURN: "at FROM turn"}.get(kind)
-    return None if began is None else archive.value(f"SELECT {began} WHERE id = ?", number)
+    began = {COMPACTION: "started_at FROM compaction", TURN: "at FROM turn"}.get(kind_of(name) or "")
+    return None if began is None else archive.value(f"SELECT {began} WHERE id = ?", parse_ref(name)[1])
 
 
 def _of_commit(repository: Repository, name: str) -> tuple[str, int] | None:
