@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.builders import SESSION, prompt, write_transcript
+from tests.tools.make_hooks import plugin_hooks
 from unified_state.hosts.install.claude_settings import known_program
-from unified_state.hosts.install.hook_table import plugin_hooks
 
 from .test_find import PROGRAM, ROOT, SYSTEM
 

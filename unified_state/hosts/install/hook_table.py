@@ -59,19 +59,6 @@ def calls_hook_group(data_dir: str, launcher: str) -> dict[str, Any]:
     return {"hooks": [_handler(launcher, [CALLS_EVENT, ""], data_dir, TOOL_TIMEOUT, CALLS_EVENT)]}
 
 
-def plugin_hooks() -> dict[str, Any]:
-    """Return the content of the plugin's `hooks/hooks.json`.
-
-    The client starts a shell for each hook. The shell reads a small file of the plugin and then executes the
-    interpreter of the installed program.
-    """
-    groups = hook_groups(default_data_dir(), LAUNCHER)
-    for handler in (handler for entries in groups.values() for group in entries for handler in group["hooks"]):
-        words = handler.pop("args")
-        handler["command"] = f'set -- {" ".join(words)}; . "${{CLAUDE_PLUGIN_ROOT}}/hooks/start.sh"'
-    return {"description": "The working memory of a coding agent that survives compaction", "hooks": groups}
-
-
 def _handler(launcher: str, words: list[str], data_dir: str, timeout: int, name: str) -> dict[str, Any]:
     """Return a handler that calls the launcher with these arguments, without empty ones at the end.
 
