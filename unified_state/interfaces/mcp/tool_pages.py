@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from unified_state.interfaces.mcp.server_project import Project, visible_value
-from unified_state.ledger.rules.short_item import sections_of, with_items
+from unified_state.ledger.rules.short_item import sections_of
 from unified_state.lib.excerpts import PAGE_TOKENS, Page, fields_that_fit, page_of_entries, page_of_texts
 from unified_state.lib.record import disk_value
 from unified_state.lib.times import current_time, to_text
 from unified_state.model.item import STATE_SECTIONS
 from unified_state.model.refs import ITEM, kind_of
 from unified_state.model.session_state import STATE_VERSION, State
-from unified_state.project.workspace.workspace import Workspace, items_for_all
+from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.past.state_at import changes_between, history_of, state_at
 from unified_state.state_file.manager import UnifiedStateManager
 
@@ -23,10 +23,7 @@ _ITEMS = sorted(STATE_SECTIONS, key=lambda section: (section != "constraints", s
 def state_page(project: Project, offset: int, at: str | None = None) -> dict[str, Any]:
     """Return a page of the state's items and notes, now or at a point. The first page also has the other fields."""
     workspace = project.reading()
-    if at is None:
-        found = with_items(UnifiedStateManager(workspace=workspace).load_state(), items_for_all(workspace))
-    else:
-        found = _past(workspace, at)
+    found = UnifiedStateManager(workspace=workspace).load_state() if at is None else _past(workspace, at)
     state: dict[str, Any] = visible_value(disk_value(found))
     state.update({section: state.get(section, []) for section in _ITEMS})
     notes = {name: state["summaries"].pop(name) for name in ("pendingActions", "contextHighlights")}

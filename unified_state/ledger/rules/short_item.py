@@ -22,7 +22,6 @@ from unified_state.model.item import (
     LedgerItem,
     Scope,
 )
-from unified_state.model.session_state import State
 
 EVIDENCE_CHARACTERS = 500  # the ledger has the whole content
 _TEXT_CHARACTERS = 600
@@ -36,13 +35,6 @@ def sections_of(items: Sequence[LedgerItem]) -> dict[str, Any]:
         kind.section: tuple(short_form(item) for item in items if item.kind == name)
         for name, kind in ITEM_KINDS.items()
     }
-
-
-def with_items(state: State | None, items: Sequence[LedgerItem]) -> State | None:
-    """Return a state with more items behind its own."""
-    return state and state.replace(
-        **{section: (*getattr(state, section), *entries) for section, entries in sections_of(items).items()}
-    )
 
 
 def key_decisions(items: Sequence[LedgerItem]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ from unified_state.model.session_state import (
     WorkItem,
 )
 from unified_state.project.place import EXCLUDED, NAME, Place, wants_rules_file
-from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
+from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace, items_for_all
 from unified_state.state_file.state_file import (
     CHARACTERS_PER_TOKEN,
     StateContent,
@@ -242,11 +242,11 @@ def _within_budget(
 
 
 def whole_state(archive: Archive, workspace: Workspace, now: int, shown: State) -> State:
-    """Return the state without a budget. `shown` is the one in the file."""
+    """Return the state without a budget, and behind it what holds for all projects. `shown` is the one in the file."""
     items = items_to_load(archive)
     state = _state(archive, workspace, now, disk_value(shown), is_whole=True)
     return state.replace(
-        **sections_of(items),
+        **sections_of([*items, *items_for_all(workspace)]),
         updated_at=shown.updated_at,
         summaries=state.summaries.replace(key_decisions=key_decisions(items)),
         token_metrics=shown.token_metrics,

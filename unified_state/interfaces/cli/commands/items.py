@@ -42,6 +42,7 @@ from unified_state.model.item import (
 )
 from unified_state.model.refs import COMPACTION, note_number
 from unified_state.model.scope import enforcement_of, scope_of
+from unified_state.project.workspace.workspace import items_for_all
 from unified_state.state_file.writer.record_state import add_item
 
 if TYPE_CHECKING:
@@ -143,10 +144,7 @@ def _list(context: Context, arguments: Namespace) -> None:
     kind = arguments.kind
     items = [] if workspace.is_empty else workspace.use(lambda archive: list_items(archive, kind, statuses))
     items = [item.replace(alias=context.mark + item.alias) for item in items]
-    if not context.mark:
-        from unified_state.project.workspace.workspace import items_for_all  # recording loads less
-
-        items += items_for_all(workspace, kind)
+    items += [] if context.mark else items_for_all(workspace, kind)
     lines = [item_line(item, _LINE) + ("" if item.status == ACTIVE else f" [{item.status}]") for item in items]
     if not items:
         where = "for all projects" if context.mark else "here"

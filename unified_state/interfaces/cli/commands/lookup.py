@@ -252,22 +252,15 @@ def _compaction(found: dict[str, Any]) -> str:
 
 
 def _show_source(context: Context, ref: str) -> None:
-    found = _explained(context, ref)
-    lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
-    context.show(found, "" if context.as_json else "\n".join(lines), style="labels")
-
-
-def _explained(context: Context, ref: str) -> dict[str, Any]:
     from unified_state.ledger.explain_item import explain
 
-    workspace = context.workspace(create=False)
     if is_team_ref(ref):
-        told: dict[str, Any] = need("EXPLAIN_OF_TEAM")(_team(workspace), ref)
-        return told
-    if workspace.is_empty:
-        message = f"there is no item {ref}"
-        raise NotFoundError(message, "nothing is recorded here yet")
-    return workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
+        found: dict[str, Any] = need("EXPLAIN_OF_TEAM")(_team(context.workspace(create=False)), ref)
+    else:
+        workspace = context.reading()
+        found = workspace.use(lambda archive: explain(archive, workspace.place.repository, ref))
+    lines = (f"{name:<{_NAME_WIDTH}} {text}" if name else text for name, text in _reasons(found))
+    context.show(found, "" if context.as_json else "\n".join(lines), style="labels")
 
 
 def _reasons(found: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -10,13 +10,12 @@ from unified_state.extension import hook
 from unified_state.interfaces.cli.command_context import SESSION, Command, Context, argument, flag, option
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, stated_items
 from unified_state.ledger.rules.item_lines import validity_text
-from unified_state.ledger.rules.short_item import with_items
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import counted
 from unified_state.lib.times import age_text, current_time, to_milliseconds
 from unified_state.model.context_usage import FROM_CLIENT, FROM_COMPACTIONS, FROM_DEFAULT
 from unified_state.model.session_state import TRIGGERS, State, WorkItem
-from unified_state.project.workspace.workspace import READER_SECONDS, Workspace, items_for_all
+from unified_state.project.workspace.workspace import READER_SECONDS, Workspace
 from unified_state.settings import environment, load_settings
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ def show_state(context: Context) -> None:
     workspace = context.workspace(create=False)
     if workspace.is_empty and not os.path.exists(workspace.place.state_path):
         raise NotFoundError(*_NOTHING.split("; "))
-    state = with_items(_manager(context, reads=True).load_state(), items_for_all(workspace))
+    state = _manager(context, reads=True).load_state()
     text = "" if context.as_json else startup_text(context.workspace(create=False), current_time())
     return context.show(disk_value(state), text or "the state is empty", style="headings")
 
