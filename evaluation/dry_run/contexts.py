@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks.hindcast_baselines import last_steps, within
 from benchmarks.hindcast_cases import Case
 from benchmarks.transcripts import calls
 from evaluation.arms import BARE, GREP, NATIVE, OURS, PLACEBO, TAIL, ablated, is_ours
-from evaluation.dry_run.session import Told, play
-from evaluation.dry_run.stories import Story, decision_stories, find_works
+from evaluation.dry_run.session import Told
+from evaluation.dry_run.stories import Story
 from evaluation.facts import held_in
-from evaluation.tasks import Task
 from unified_state.lib.tokens import count_tokens
 
 READS, LOOKS_UP = "reads", "looks up"
@@ -117,12 +115,3 @@ def _case(story: Story) -> Case:
     """The last work of a story as the baselines take it."""
     work = story.works[-1]
     return Case(work.name, 0, "", [], list(work.entries), work.summary)
-
-
-def sizes_of(tasks: Sequence[Task], transcripts: Path, compactions: int) -> dict[str, tuple[int, str]]:
-    """What unified-state gives in each task: the tokens, and as many of another task's restore."""
-    stories = decision_stories(tasks, find_works(transcripts), compactions)
-    told = play(stories)
-    return {
-        story.name: (size_of(told[number]), placebo_of(stories, told, number)) for number, story in enumerate(stories)
-    }
