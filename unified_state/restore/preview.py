@@ -23,7 +23,7 @@ from unified_state.restore.compose_restore import gather, known_for_all, restore
 from unified_state.restore.relevant_turns import relevant_turns
 from unified_state.restore.rules.compose import compose
 from unified_state.search.rules.query_dates import begin_of, times_of
-from unified_state.search.timeline.timeline_table import sessions_called
+from unified_state.search.timeline_table import sessions_called
 
 
 class Preview(Record):
