@@ -51,10 +51,9 @@ def _record(archive: Archive, mark: Mark, author: Author, now: int) -> str:
 
 
 def _record_todo(archive: Archive, mark: Mark, author: Author, now: int) -> str:
-    wanted = mark.text.casefold()
-    known = next((note for note in list_notes(archive, TODO) if note.text.strip().casefold() == wanted), None)
-    if known is not None:
-        return f"[RECORDED] already: {known.id} ({TODO}): {cut(harmless(known.text), _SHOWN)}"
+    known = [one for one in list_notes(archive, TODO) if one.text.strip().casefold() == mark.text.casefold()]
+    if known:
+        return f"[RECORDED] already: {known[0].id} ({TODO}): {cut(harmless(known[0].text), _SHOWN)}"
     with archive.transaction():
         note = add_note(archive, session_number(archive, author.session_id or ""), TODO, mark.text, to_text(now))
         log_note(archive, ADDS, author.origin, author.session_id, note, to_text(now))

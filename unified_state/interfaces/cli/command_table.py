@@ -76,8 +76,6 @@ ADDING = ("remember", "rule", "todo", "note")  # what stands behind these is a t
 VERBS = ("add", "list", "show", "history", "edit", "drop", "resolve", "undo", "supersede", "search", "inbox", "forget")
 # What people call a command that has another name here.
 ALIASES = {
-    "change": "edit",
-    "changes": "history",
     "close": "resolve",
     "completion": "--completion",
     "context": "status --context",

@@ -205,8 +205,8 @@ def _undo(context: Context, arguments: Namespace) -> None:
     age = age_text(current_time(), to_milliseconds(undone.at))
     notes = ((one.id, "done" if one.done else "open", one.text) for one in undone.notes)
     items += [f"{ref} is {state} now: {cut(harmless(text), _CUT)}" for ref, state, text in notes]
-    changed = [*map(short_form, undone.items), *undone.notes]
-    value = {"undone": undone.verb, "at": undone.at, "items": list(map(disk_value, changed))}
+    changed = map(disk_value, (*map(short_form, undone.items), *undone.notes))
+    value = {"undone": undone.verb, "at": undone.at, "items": list(changed)}
     return context.show(value, "\n".join([f"undone: {undone.verb}, {age}", *(f"  {line}" for line in items)]))
 
 

@@ -47,9 +47,6 @@ _UUID_LENGTH = 36  # of a session's id
 
 def _search(context: Context, arguments: Namespace) -> None:
     if not arguments.query:
-        if arguments.since is None and arguments.session is None:
-            message = "there is nothing to search for"
-            raise UsageError(message, "name words, or --since 1d for all that was asked since")
         if arguments.tool or arguments.file or arguments.kind or arguments.wrote or arguments.team:
             message = "without words only --since, --session and --all-projects choose"
             raise UsageError(message, "add the words to search for")

@@ -35,14 +35,6 @@ from unified_state.upkeep.history.archive_rows import everything
 from unified_state.upkeep.history.history_file import write_history
 
 
-def _find(paths: list[str]) -> list[tuple[str, bool]]:
-    files = find_transcripts(paths)
-    if not files:
-        message = f"there is no transcript in {', '.join(paths)}"
-        raise NotFoundError(message, "transcripts end in .jsonl")
-    return files
-
-
 def _archive(context: Context, workspace: Workspace, files: list[tuple[str, bool]]) -> tuple[IngestResult, str]:
     """Archive transcripts. Return the result and its line of text."""
     with progress_bar("archiving", sum(os.path.getsize(path) for path, _ in files)) as advance:
@@ -70,7 +62,10 @@ def _import(context: Context, arguments: Namespace) -> None:
     for one in readable:
         check(workspace, one, arguments.project)
     transcripts = [one.path for one in sources if one.format == TRANSCRIPT]
-    found = _find(transcripts) if transcripts else []
+    found = find_transcripts(transcripts)
+    if transcripts and not found:
+        message = f"there is no transcript in {', '.join(transcripts)}"
+        raise NotFoundError(message, "transcripts end in .jsonl")
     done: list[tuple[dict[str, Any], str]] = []
     try:
         for one in readable:
