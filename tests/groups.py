@@ -107,7 +107,7 @@ NEVER_AGAIN = (
     "constraints/",
     "lib/test_files.py",
     "ledger/",
-    "hosts/gate/",
+    "hosts/test_generation",
     "secrets/",
     "state_file/",
     "state_file/writer/",

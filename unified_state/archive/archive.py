@@ -21,7 +21,7 @@ from unified_state.errors import (
     StorageError,
     UnifiedStateError,
 )
-from unified_state.hosts.gate.generation import end_generation, ends_generation
+from unified_state.hosts.generation import end_generation, ends_generation
 from unified_state.lib.files import PRIVATE, publish_once, remove_file, temporary_name
 from unified_state.lib.read_files import not_ours
 from unified_state.lib.text import escape_surrogates

@@ -45,8 +45,14 @@ from unified_state.capture.rules.failed_calls import (
 from unified_state.capture.rules.marked_words import marks_in
 from unified_state.capture.session_calls import SessionCalls
 from unified_state.errors import StorageError
-from unified_state.hosts.transcripts.rules.about_work import is_about_work
-from unified_state.hosts.transcripts.rules.call_effects import NO_CALL, Call, found_nothing, read_call, still_runs_as
+from unified_state.hosts.transcripts.rules.call_effects import (
+    NO_CALL,
+    Call,
+    found_nothing,
+    is_about_work,
+    read_call,
+    still_runs_as,
+)
 from unified_state.ledger.find_sources import SourceKeeper
 from unified_state.lib.identifiers import relative_path
 from unified_state.lib.times import to_text

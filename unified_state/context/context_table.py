@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
-from unified_state.hosts.gate.generation import end_generation
+from unified_state.hosts.generation import end_generation
 from unified_state.model.context_usage import OK, UsageRecord
 
 _MOST_SEEN = 5  # recent compactions that show the client's limit, which may have changed since

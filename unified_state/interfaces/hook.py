@@ -94,7 +94,7 @@ class HookRun(Run):
         if output or call.message or call.reply:
             self.tell(self.answer(output, call))
         if self.event_name in _NOTING and self.problem is None:
-            from unified_state.interfaces.hooks.note_quiet import note_if_quiet
+            from unified_state.interfaces.hooks.stop import note_if_quiet
 
             call.workspace.use(lambda archive: note_if_quiet(call, archive))
         return ""

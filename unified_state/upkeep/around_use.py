@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import recent_transcripts
-from unified_state.hosts.gate.generation import QUIET_FOLDER
+from unified_state.hosts.generation import QUIET_FOLDER
 from unified_state.lib.times import current_time
 from unified_state.project.workspace.workspace import AroundUse, Workspace
 

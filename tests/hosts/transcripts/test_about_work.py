@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unified_state.constraints.rules.denial_text import denial
-from unified_state.hosts.transcripts.rules.about_work import did_not_reach_a_tool, is_about_work, is_own_call
-from unified_state.hosts.transcripts.rules.call_effects import call_of
+from unified_state.hosts.transcripts.rules.call_effects import call_of, did_not_reach_a_tool, is_about_work, is_own_call
 from unified_state.model.constraint import Breach, EnforcedRow
 from unified_state.model.step import PROMPT, TOOL_RESULT, Step
 

@@ -43,7 +43,7 @@ def test_recorded_text_sets_no_colour_itself(recorded: Path) -> None:
 
 BAR = """
 import sys, time
-from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.interfaces.cli.terminal import progress_bar
 with progress_bar("archiving", 10) as advance:
     advance(3)
     time.sleep(0.6 if sys.argv[1] == "slow" else 0)

@@ -32,8 +32,7 @@ from unified_state.interfaces.cli.command_context import (
     origin_of,
     show_checks,
 )
-from unified_state.interfaces.cli.progress import progress_bar
-from unified_state.interfaces.cli.terminal import is_person
+from unified_state.interfaces.cli.terminal import is_person, progress_bar
 from unified_state.ledger.gate import confirm, pass_gate
 from unified_state.lib.json_text import dump_json
 from unified_state.lib.read_files import SMALL_FILE, read_regular

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from unified_state.extras.vectors.embed_steps import embed, remove_vectors
 from unified_state.interfaces.cli.command_context import Command, Context, count, flag, option
-from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.interfaces.cli.terminal import progress_bar
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.setting_table import MINILM, OFF
 

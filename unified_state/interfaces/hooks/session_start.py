@@ -13,6 +13,7 @@ from unified_state.archive.compactions import begin_compaction, latest_compactio
 from unified_state.archive.pending_messages import settle_messages
 from unified_state.archive.sessions import (
     cleared_by,
+    count_sessions,
     end_session,
     newest_session,
     session_answered_at,
@@ -20,13 +21,14 @@ from unified_state.archive.sessions import (
     session_number,
 )
 from unified_state.archive.steps import last_entry_at
+from unified_state.constraints.constraint_table import ever_enforced, has_hook
 from unified_state.hosts.transcripts.rules.hosts import title_of_host
-from unified_state.interfaces.hooks.find_health import find_health
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import DeadlineError, use_rest_of_time
 from unified_state.ledger.waiting_notes import TOLD_OF_FILE, waits_from_file
 from unified_state.lib.files import remove_old_leftovers
 from unified_state.model.hook_event import BRIEF, CALLS_EVENT, WORKING_SET
+from unified_state.project.health import health_line
 from unified_state.project.place import drop_project
 from unified_state.state_file.state_file import has_foreign_file
 
@@ -38,6 +40,7 @@ _HALF_A_SECOND = 500  # in milliseconds; the client counts whole seconds
 _LOOKS, _LOOK_MS = 20, 50
 _STEPS = 1_000_000  # of a query, between two moments at which the alarm may interrupt it; they take about 30 ms
 _INTERRUPTED = 9  # SQLite's code
+_FIRST_SESSIONS = 3  # of an archive: they are shown other archives that may be meant
 _OUT_OF_TIME = "not everything could be read in time; `unified-state preview --startup` shows the whole state"
 
 
@@ -137,11 +140,45 @@ def _tidied(call: HookCall, archive: Archive) -> str | None:
 
 def _tidy(call: HookCall, archive: Archive) -> str | None:
     """Remove what killed processes left, archive the rest, and return the health of the archive."""
-    health = find_health(call, archive)
+    health = _find_health(call, archive)
     remove_old_leftovers(call.workspace.place.folder, call.now)
     call.capture(archive)
     call.capturer(archive).catch_up()
     return health
+
+
+def _find_health(call: HookCall, archive: Archive) -> str | None:
+    """Return the health of the archive for a person, one problem on each line, or None.
+
+    It also updates the enforcement of constraints and the record of this checkout.
+    """
+    from unified_state.project.identity import remember  # a turn's end records no checkout
+
+    place = call.workspace.place
+    remember(place.repository, place.folder)
+    lines = [_unjoined_line(call, archive)]
+    if ever_enforced(archive, place.folder) or has_hook(place):
+        from unified_state.constraints.compile_constraints import (
+            check_in_place,  # other repositories have nothing to check
+        )
+
+        lines.append(check_in_place(archive, call.workspace))
+    return "\n".join(filter(None, [*lines, health_line(place.folder, call.now)])) or None
+
+
+def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
+    """Return a line for the first sessions of a new archive if another archive may be meant."""
+    place, data_dir = call.workspace.place, call.settings.data_dir
+    if not _is_among_first(archive):
+        return None
+    from unified_state.project.workspace.link import unjoined_line  # few sessions have another archive as a candidate
+
+    return unjoined_line(place, data_dir)
+
+
+def _is_among_first(archive: Archive) -> bool:
+    """Return whether the next session is among the first of an archive."""
+    return count_sessions(archive) < _FIRST_SESSIONS
 
 
 def _composed(call: HookCall, archive: Archive, session: int, known: RestoreInput) -> str:

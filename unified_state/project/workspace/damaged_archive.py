@@ -28,7 +28,7 @@ from unified_state.archive.schema.archive_check import (
 )
 from unified_state.archive.steps import empty_index, index_left
 from unified_state.errors import ArchiveUnavailableError, DamagedArchiveError, StorageError, UnifiedStateError
-from unified_state.hosts.gate.generation import end_generation
+from unified_state.hosts.generation import end_generation
 from unified_state.ledger.item_table import PROPOSED
 from unified_state.lib.files import FileLock, set_aside, sync_folder, temporary_name
 from unified_state.lib.times import current_time

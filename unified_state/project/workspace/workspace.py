@@ -22,7 +22,7 @@ from unified_state.errors import (
     StorageError,
     UnifiedStateError,
 )
-from unified_state.hosts.gate.generation import QUIET_FOLDER
+from unified_state.hosts.generation import QUIET_FOLDER
 from unified_state.lib.record import Record
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.project.find_repository import read_head

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from unified_state.capture.rules.commits import commits, may_make
 from unified_state.capture.rules.failed_calls import checks, denial, did_not_run, refusal
-from unified_state.hosts.transcripts.rules.about_work import is_about_work
 from unified_state.hosts.transcripts.rules.call_effects import (
     continued_by,
     ended_output,
     found_nothing,
+    is_about_work,
     read_call,
     still_runs_as,
 )

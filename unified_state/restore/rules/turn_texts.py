@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from math import exp2, log2
 
 from unified_state.capture.rules.client_tools import TODO_TOOLS
-from unified_state.hosts.transcripts.rules.about_work import is_about_work
-from unified_state.hosts.transcripts.rules.call_effects import Call, read_call
+from unified_state.hosts.transcripts.rules.call_effects import Call, is_about_work, read_call
 from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import cut, estimate_tokens, one_line, strings_of
 from unified_state.lib.times import age_text

@@ -7,7 +7,7 @@ import shutil
 
 from unified_state.constraints.constraint_table import settings_path
 from unified_state.constraints.told_once import worktrees_on
-from unified_state.hosts.gate.generation import QUIET_FOLDER
+from unified_state.hosts.generation import QUIET_FOLDER
 from unified_state.hosts.install.install_claude_code import put_tool_hook
 from unified_state.lib.files import remove_if_empty
 from unified_state.project.find_repository import ID_FILE, home_of

@@ -34,7 +34,7 @@ def _mcp(_context: Context, _arguments: Namespace) -> int:
     except ImportError as error:
         message = f"{sys.executable} has no package `mcp` of version 2 or later"
         raise MissingExtraError(message, f"{sys.executable} -m pip install 'mcp>=2,<3'") from error
-    from unified_state.interfaces.mcp.serve_stdio import serve
+    from unified_state.interfaces.mcp.mcp_server import serve
 
     return serve()
 

@@ -21,7 +21,7 @@ from unified_state.interfaces.cli.command_context import (
     flag,
     option,
 )
-from unified_state.interfaces.cli.progress import progress_bar
+from unified_state.interfaces.cli.terminal import progress_bar
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.fence import visible
 from unified_state.lib.text import counted

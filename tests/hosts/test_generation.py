@@ -14,13 +14,13 @@ import pytest
 from tests.builders import item
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import touch_session, waiting_for_prompt
-from unified_state.hosts.gate.generation import GENERATION, drop_quiet, ends_generation, note_quiet, quiet_path
+from unified_state.hosts.generation import GENERATION, drop_quiet, ends_generation, note_quiet, quiet_path
 from unified_state.ledger.item_table import insert_item
 from unified_state.restore.restore_table import know_news, last_news
 
-PACKAGE = Path(__file__).parents[3] / "unified_state"
+PACKAGE = Path(__file__).parents[2] / "unified_state"
 CLASSIFIED = Path(__file__).with_name("writing_statements.txt")
-OF_EXTRAS = Path(__file__).parents[2] / "extras" / "writing_statements.txt"
+OF_EXTRAS = Path(__file__).parents[1] / "extras" / "writing_statements.txt"
 VERBS = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 ELSEWHERE = (
     "extras/team/postgres/",

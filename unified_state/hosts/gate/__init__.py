@@ -1,1 +1,0 @@
-"""Which sessions need no addition to their next prompt."""
