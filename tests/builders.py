@@ -103,6 +103,15 @@ def result(number: int, identity: str, content: Any, *, is_error: bool = False, 
     return entry(number, "user", **(said | fields))
 
 
+def called(
+    number: int, tool: str, output: str = "done", *, is_error: bool = False, cwd: str = "", **fields: Any
+) -> list[Entry]:
+    """A tool call and its result, as two entries."""
+    identity, where = f"toolu_{number}", {"cwd": cwd} if cwd else {}
+    asked = answer(number, call(identity, tool, **fields), **where)
+    return [asked, result(number + 1, identity, output, is_error=is_error, **where)]
+
+
 def boundary(number: int, **fields: Any) -> Entry:
     """Where the client cut the conversation."""
     details = {"trigger": "auto", "preTokens": 90_328}

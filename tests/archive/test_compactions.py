@@ -200,16 +200,13 @@ def read_rewinds(archive: Archive) -> list[tuple[int, int]]:
     return archive.rows("SELECT after_at, until_at FROM rewind ORDER BY until_at")
 
 
-def test_a_prompt_that_goes_on_from_an_earlier_turn_takes_the_later_ones_back(keep: Keep, archive: Archive) -> None:
+@pytest.mark.parametrize(("goes_on_from", "after"), [(2, 2999), (1, 1000)], ids=["a turn", "an answer"])
+def test_a_prompt_that_goes_on_from_earlier_takes_the_later_turns_back(
+    keep: Keep, archive: Archive, goes_on_from: int, after: int
+) -> None:
     keep(*turns("one", "two", "three"))
-    keep(prompt(9, "another way", parentUuid=uuid_of(2)))
-    assert read_rewinds(archive) == [(NOW + 2999, NOW + 9000)]
-
-
-def test_a_prompt_that_goes_on_from_an_earlier_answer_takes_the_later_turns_back(keep: Keep, archive: Archive) -> None:
-    keep(*turns("one", "two", "three"))
-    keep(prompt(9, "another way", parentUuid=uuid_of(1)))
-    assert read_rewinds(archive) == [(NOW + 1000, NOW + 9000)]
+    keep(prompt(9, "another way", parentUuid=uuid_of(goes_on_from)))
+    assert read_rewinds(archive) == [(NOW + after, NOW + 9000)]
 
 
 def test_a_rewind_to_the_first_prompt_takes_all_back(keep: Keep, archive: Archive) -> None:

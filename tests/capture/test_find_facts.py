@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,7 +14,19 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from tests.amount import examples
-from tests.builders import HOUR, NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.builders import (
+    HOUR,
+    NOW,
+    SESSION,
+    Entry,
+    answer,
+    append,
+    called,
+    prompt,
+    result,
+    uuid_of,
+    write_transcript,
+)
 from tests.forgetting import forget_ref, forget_session
 from tests.terminal import call_at_terminal
 from unified_state.archive.archive import Archive
@@ -60,13 +73,7 @@ def capture(archive: Archive, masker: Masker, transcript: Path) -> Keep:
     return go_on
 
 
-def used(number: int, tool: str, output: str = "done", *, is_error: bool = False, **fields: Any) -> list[Entry]:
-    """A tool call and its result, as two entries."""
-    identity = f"toolu_{number}"
-    return [
-        answer(number, call(identity, tool, **fields), cwd=ROOT),
-        result(number + 1, identity, output, is_error=is_error, cwd=ROOT),
-    ]
+used = partial(called, cwd=ROOT)
 
 
 def ran(number: int, command: str, output: str = "ok", *, fails: bool = False) -> list[Entry]:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.builders import NOW, SESSION, Entry, answer, append, call, prompt, result, uuid_of, write_transcript
+from tests.builders import NOW, SESSION, Entry, answer, append, called, prompt, uuid_of, write_transcript
 from tests.forgetting import forget_ref, forget_session, forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import session_number, touch_session
@@ -46,13 +46,7 @@ def working_set(archive: Archive, session: str = SESSION) -> tuple[WorkingFile, 
     return read_files(archive, number, archive.value("SELECT root FROM session WHERE id = ?", number) or "")
 
 
-def used(number: int, tool: str, output: str = "", *, is_error: bool = False, **fields: Any) -> list[Entry]:
-    """A tool call and its result, as two entries."""
-    identity = f"toolu_{number}"
-    return [
-        answer(number, call(identity, tool, **fields), cwd=ROOT),
-        result(number + 1, identity, output, is_error=is_error, cwd=ROOT),
-    ]
+used = partial(called, cwd=ROOT)
 
 
 def edited(number: int, name: str, *words: str) -> list[Entry]:

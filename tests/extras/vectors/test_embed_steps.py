@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,13 +22,14 @@ from unified_state.archive.vector_table import (
     vector_counts,
 )
 from unified_state.errors import StorageError
-from unified_state.extras.vectors.embed_steps import EmbeddingResult, embed
+from unified_state.extras.vectors.embed_steps import EmbeddingResult, embed, remove_vectors, vector_lock
 from unified_state.lib.files import FileLock
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM_NAME
 
 Keep = Callable[..., None]
+ANOTHER = "another model"
 OLD = b"\x00\x3c" + b"\x00" * 766  # the first of 384 directions
 
 
@@ -157,3 +160,39 @@ def test_forgetting_takes_the_vectors_along(
     make_vectors(None, quietly)
     forget_text(archive, "xyzzy", 1)
     assert sorted(read_vectors(archive, 1, [1, 2])) == [2]
+
+
+def test_the_vectors_of_a_model_go_and_can_be_made_again(
+    workspace: Workspace, archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
+    keep(*(prompt(number, f"fix the {number}. bug") for number in range(1, 4)))
+    assert make_vectors(None, quietly).vectors == 3
+    done = remove_vectors(workspace)
+    assert (done.model, done.removed) == (MINILM_NAME, 3)
+    assert vector_counts(archive) == ()
+    assert remove_vectors(workspace).removed == 0
+    assert make_vectors(None, quietly).vectors == 3
+
+
+def test_the_vectors_of_another_model_stay(workspace: Workspace, archive: Archive, keep: Keep) -> None:
+    keep(prompt(1, "fix it"))
+    add_vectors(archive, model_number(archive, ANOTHER, "1", 2), [(1, b"\x00\x3c" + bytes(2))])
+    assert remove_vectors(workspace).removed == 0
+    assert [count.model for count in vector_counts(archive)] == [ANOTHER]
+
+
+def test_who_makes_vectors_is_not_disturbed(
+    workspace: Workspace, archive: Archive, keep: Keep, make_vectors: Callable[..., EmbeddingResult]
+) -> None:
+    keep(prompt(1, "fix it"))
+    make_vectors(None, quietly)
+    with vector_lock(workspace), pytest.raises(StorageError, match="another process is making vectors"):
+        remove_vectors(workspace)
+    assert vector_counts(archive) != ()
+
+
+def test_removing_needs_no_package_of_a_model() -> None:
+    look = "import sys, unified_state.extras.vectors.embed_steps; "
+    look += "print({'numpy', 'tokenizers'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

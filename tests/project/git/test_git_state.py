@@ -140,19 +140,16 @@ def test_a_git_that_cannot_be_started(
     assert str(read(repository).error).startswith("git could not be started: ")
 
 
-def test_a_merge_under_way(repository: Path, git: Git, read: Read) -> None:
+@pytest.mark.parametrize(
+    ("command", "branch"), [(["merge"], "main"), (["rebase", "--merge"], None), (["rebase", "--apply"], None)]
+)
+def test_a_merge_or_rebase_under_way(
+    repository: Path, git: Git, read: Read, command: list[str], branch: str | None
+) -> None:
     conflicting_branches(repository, git)
-    git(repository, "merge", "topic", fails=True)
+    git(repository, *command, "topic", fails=True)
     state = read(repository)
-    assert (state.branch, state.operation, state.status) == ("main", "merge", "UU alpha.txt")
-
-
-@pytest.mark.parametrize("backend", ["--merge", "--apply"])
-def test_a_rebase_under_way(repository: Path, git: Git, read: Read, backend: str) -> None:
-    conflicting_branches(repository, git)
-    git(repository, "rebase", backend, "topic", fails=True)
-    state = read(repository)
-    assert (state.branch, state.operation, state.status) == (None, "rebase", "UU alpha.txt")
+    assert (state.branch, state.operation, state.status) == (branch, command[0], "UU alpha.txt")
 
 
 def test_a_bisection(repository: Path, git: Git, read: Read) -> None:

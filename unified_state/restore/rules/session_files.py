@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from unified_state.hosts.transcripts.rules.about_work import is_about_work
-from unified_state.hosts.transcripts.rules.call_effects import Call, read_call
+from unified_state.hosts.transcripts.rules.call_effects import Call, is_about_work, read_call
 from unified_state.model.known import WorkingFile
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 from unified_state.restore.rules.sightings import Sighting, sightings
