@@ -19,7 +19,7 @@ VERSION = 1
 SERVES_FROM = 1  # the oldest version of a client that this schema serves
 OLDEST_SERVER = 1  # the oldest version of a schema that this client uses
 GROUP = "unified_state:"  # begins the name of an organisation's group role
-# Bytes of a record, and projects of an organisation, which each statement of its members reads.
+# Bytes of a record, and projects of an organisation: each statement reads them all.
 LARGEST_BODY, _MOST_PROJECTS = 1 << 28, 10_000
 # Records that are ranked, the newest first; how many of the newest ones have words that are often, of which no index is
 # asked, and how many of the newest ones are then looked at.
@@ -73,8 +73,7 @@ CREATE INDEX record_refs ON unified_state.record (project, author, ref);
 CREATE INDEX record_parts ON unified_state.record (project, author, part_of) WHERE part_of IS NOT NULL;
 CREATE INDEX record_times ON unified_state.record (project, at) WHERE words IS NOT NULL;
 """
-# Each condition asks a function of the caller, once a statement. It reads no projects of other organisations.
-_PROJECTS_OF_M = "LATERAL (SELECT id FROM unified_state.project WHERE organisation = m.organisation OFFSET 0) AS p"
+# Each condition asks a function of the caller, once a statement.
 RIGHTS = f"""
 CREATE FUNCTION unified_state.organisations() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT coalesce(array_agg(substr(rolname, {len(GROUP) + 1})), '{{}}') FROM pg_catalog.pg_roles
@@ -83,11 +82,11 @@ CREATE FUNCTION unified_state.listed() RETURNS text[] LANGUAGE sql STABLE SET se
 AS $$ SELECT coalesce(array_agg(organisation || CASE WHEN projects IS NULL THEN '' ELSE '/' || name END), '{{}}')
     FROM unified_state.membership LEFT JOIN unnest(projects) AS name ON true WHERE login = current_user $$;
 CREATE FUNCTION unified_state.readable() RETURNS bigint[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off AS $$ SELECT coalesce(array_agg(id), '{{}}')
-    FROM unified_state.membership AS m, {_PROJECTS_OF_M} WHERE login = current_user $$;
+AS $$ SELECT coalesce(array_agg(id), '{{}}') FROM unified_state.project $$;
 CREATE FUNCTION unified_state.own() RETURNS text[] LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-SET enable_seqscan = off AS $$ SELECT coalesce(array_agg(id || '/' || member), '{{}}')
-    FROM unified_state.membership AS m, {_PROJECTS_OF_M} WHERE login = current_user AND writes $$;
+AS $$ SELECT coalesce(array_agg(id || '/' || member), '{{}}')
+    FROM unified_state.project JOIN unified_state.membership USING (organisation)
+    WHERE login = current_user AND writes $$;
 CREATE FUNCTION unified_state.candidates(asked bigint, wanted tsquery, parts tsquery[], weights double precision[],
     since bigint, many integer) RETURNS TABLE (author text, id uuid, size integer)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET work_mem = '16MB'
