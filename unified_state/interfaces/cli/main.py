@@ -12,16 +12,32 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from unified_state.errors import UnifiedStateError
-from unified_state.interfaces.cli.command_table import PROGRAM
+from unified_state.interfaces.cli.command_table import (
+    ABOUT,
+    EVERYDAY,
+    EXAMPLES,
+    FIRST_EXAMPLES,
+    PLUMBING,
+    PROGRAM,
+    all_groups,
+)
 from unified_state.lib.fence import visible
-from unified_state.lib.package import USE_ANOTHER, lacks_sqlite
+from unified_state.lib.package import USE_ANOTHER, __version__, lacks_sqlite
 from unified_state.lib.shell.search_path import absolute_folders
 from unified_state.settings import environment, set_variable
 
+if TYPE_CHECKING:
+    from unified_state.interfaces.cli.command_context import Context
+
 _ALLOCATIONS = 100_000  # between garbage collections; most commands end before one pays off
+_NARROW, _WIDTH = 80, 11  # columns of a narrow terminal, and of a name
+_MORE = (
+    f"`{PROGRAM} help COMMAND` explains one, `{PROGRAM} help --all` lists all.",
+    "What reads takes --json.",
+)
 BUG, INTERRUPTED, BROKEN_PIPE = 3, 130, 141
 
 
@@ -41,9 +57,7 @@ def run(arguments: Sequence[str]) -> int:
         if arguments and arguments[0] in {"help", "-h", "--help"}:
             arguments = [*arguments[1:], "--help"] if arguments[1:] != ["--all"] else ["help", "--all"]
         if not arguments or arguments[0] in {"help", "--help"}:
-            from unified_state.interfaces.cli.first_page import print_first_page
-
-            return print_first_page(with_state=not arguments, lists_all="--all" in arguments)
+            return _print_first_page(with_state=not arguments, lists_all="--all" in arguments)
         from unified_state.interfaces.cli.argument_parser import parse
 
         parsed = parse(arguments)
@@ -66,6 +80,50 @@ def run(arguments: Sequence[str]) -> int:
 
         sys.stderr.write(f"{PROGRAM}: {report_bug(error, arguments)}\n")
         return BUG
+
+
+def _print_first_page(*, with_state: bool, lists_all: bool) -> int:
+    """Print what a person reads who types `unified-state` alone, or the list of all commands. Return the exit code.
+
+    `with_state` adds what is recorded in this project.
+    """
+    from unified_state.interfaces.cli.command_context import Context
+
+    context = Context(as_json=False)
+    if lists_all:
+        groups = ("\n".join([title, *_described(rows)]) for title, rows in all_groups().items())
+        context.show(None, "\n\n".join(groups), style="lists")
+        return 0
+    state = ["", "This project", *(f"  {line}" for line in _state(context))] if with_state else []
+    context.show(None, "\n".join([*_page(), *state, "", *_MORE]), style="lists")
+    sys.stdout.flush()
+    return 0
+
+
+def _page() -> list[str]:
+    from textwrap import wrap
+
+    lines = [f"{PROGRAM} {__version__}", ABOUT]
+    for title, rows in all_groups(of_all=False).items():
+        if title == EVERYDAY:
+            lines += ["", title, *_described(rows)]
+        elif title != PLUMBING:
+            lines += ["", title, *wrap("  ".join(rows), _NARROW, initial_indent="  ", subsequent_indent="  ")]
+    return [*lines, "", "Examples", *(f"  {EXAMPLES[name]}" for name in FIRST_EXAMPLES)]
+
+
+def _described(rows: dict[str, tuple[str, str]]) -> list[str]:
+    return [f"  {name:<{_WIDTH}}  {about}" for name, (_, about) in rows.items()]
+
+
+def _state(context: Context) -> list[str]:
+    """Return what is recorded here in a few lines. The page is printed even if the archive cannot be read."""
+    from unified_state.interfaces.cli.commands.state import short_status
+
+    try:
+        return short_status(context)
+    except UnifiedStateError as error:
+        return [str(error)]
 
 
 if __name__ == "__main__":
