@@ -242,6 +242,7 @@ def _could_be_made(folder: str) -> bool:
     """Return whether a folder is writable, or could be made. Then what lies beside the state file is not ours: a clone
     may bring it.
     """
+    folder = os.path.abspath(folder)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     return os.path.isdir(folder) and os.access(folder, os.W_OK)
