@@ -16,6 +16,7 @@ from typing import Any
 
 from unified_state.errors import ForeignFileError
 from unified_state.extension import parts
+from unified_state.lib.json_text import parse_object
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
 from unified_state.model.history_records import HistoryRecord
@@ -24,7 +25,7 @@ from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, 
 from unified_state.upkeep.history.history_file import Header, is_history, read_history
 
 HISTORY, TRANSCRIPT, STATE = "unified-state history", "transcript", "state file"
-_HEAD = 1 << 20
+_HEAD, _LONGEST_LINE = 1 << 20, 1 << 28
 _HINT = "the documentation tells what can be imported"
 # What files have that are refused by name, what they are, and what to do instead.
 _REFUSED = (
@@ -86,13 +87,11 @@ def _format_in_folder(path: str) -> str | None:
             raw = file.read(HEAD)
     except OSError as error:
         raise unreadable(path, error) from error
-    is_transcript = path.endswith(".jsonl") and _is_entry(raw.split(b"\n", 1)[0])
-    return _format_of_text(raw, path) or (TRANSCRIPT if is_transcript else None)
-
-
-def _is_entry(line: bytes) -> bool:
-    """Return whether a line is one of an agent's transcript, perhaps without its end."""
-    return b'"type"' in line and any(name in line for name in _ENTRY_FIELDS)
+    form = _format_of_text(raw, path)
+    line = raw.split(b"\n", 1)[0]
+    if form is None and path.endswith(".jsonl") and b'"type"' in line and any(name in line for name in _ENTRY_FIELDS):
+        return TRANSCRIPT
+    return form
 
 
 def _format_of_text(raw: bytes, path: str) -> str | None:
@@ -114,17 +113,19 @@ def find_format(path: str) -> str:
     try:
         with open_regular(path) as file:
             head = file.read(_HEAD)
+            text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+            if text.startswith(b"{") and b"\n" not in text:  # a first line of megabytes
+                text += file.readline(_LONGEST_LINE)
     except OSError as error:
         raise unreadable(path, error) from error
     if head.startswith(MAGIC):
         return _database_format(path)
     if form := _format_of_text(head, path):
         return form
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     line = text.split(b"\n", 1)[0]
     if is_history(line):
         return HISTORY
-    if _is_entry(line) or b'"projectHash"' in text[:HEAD]:
+    if "type" in (parse_object(line) or {}) or b'"projectHash"' in text[:HEAD]:
         return TRANSCRIPT
     _refuse_by_name(path, text[:HEAD])
     if text.startswith((b"[", b"{")):
