@@ -136,7 +136,7 @@ def test_a_hit_elsewhere_names_its_session_and_is_opened(known: Project, other: 
 
 def test_a_session_is_exported_as_markdown(known: Project) -> None:
     told = known.run("export", "--session", "s", "--markdown").out
-    assert "### S1 prompt 2026-03-14T09:30\n\n> Fix the parser in src/app.py\n" in told
+    assert "### S1 prompt 2026-03-14T09:30Z\n\n> Fix the parser in src/app.py\n" in told
     assert "```\nthe parser fails: KeyError\n```\n" in told
     assert known.run("export", "--items", "--markdown").code == 2
 
