@@ -52,7 +52,7 @@ def test_commits_without_room_are_counted() -> None:
 
 
 def test_a_command_in_flight_is_told() -> None:
-    assert now(in_flight=("make bench",)) == ["  in flight, without a result: make bench"]
+    assert now(in_flight=("make bench",)) == ["  no result was archived of: make bench"]
 
 
 CHECK = run("make test", 4, "8 passed", checks=True)

@@ -22,7 +22,7 @@ _SHOWN_AGAIN = ("git status", "git diff", "git log", "git add")
 
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
-    """Yield the lines about what stands now: git, edits without a commit, commands in flight, checks to repeat."""
+    """Yield the lines about what stands now: git, edits without a commit, commands without a result, checks to repeat."""
     recent = known.recent
     if known.git is not None and known.git_is_current:
         yield from git_lines(known.git)
@@ -32,7 +32,7 @@ def now_lines(known: RestoreInput) -> Iterator[str]:
         more = f"; and {len(waiting) - _MOST_COMMITS} before them" if len(waiting) > _MOST_COMMITS else ""
         yield f"  committed since the last push that this session shows: {told}{more}"
     for command in recent.in_flight:
-        yield f"  in flight, without a result: {cut(harmless(command), _COMMAND_CHARACTERS)}"
+        yield f"  no result was archived of: {cut(harmless(command), _COMMAND_CHARACTERS)}"
     yield from _unchecked(recent)
 
 
