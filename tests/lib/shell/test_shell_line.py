@@ -35,6 +35,8 @@ def words(line: str) -> list[list[str]]:
         ("a $(b 'c)') d", [["b", "c)"], ["a", "$()", "d"]]),
         ('a "x $(b "y z") w"', [["b", "y z"], ["a", "x $() w"]]),
         ("a `b 'c'` d", [["b", "c"], ["a", "$()", "d"]]),
+        ("a `b \\`c\\``", [["c"], ["b", "$()"], ["a", "$()"]]),
+        ("a `b'`\nc", [["b"], ["a", "$()"], ["c"]]),
         ('a \'$(b)\' "\\$(c)" "\\`d\\`"', [["a", "$(b)", "$(c)", "`d`"]]),
         ("a <(b) >(c)", [["b"], ["c"], ["a", "$()", "$()"]]),
         ("ab$${\nc; d $$", [["ab$${"], ["c"], ["d", "$$"]]),
@@ -100,8 +102,8 @@ def test_a_command_knows_which_folder_the_line_went_to(line: str, folders: list[
     assert [command.folder for command in read_commands(line)] == folders
 
 
-@pytest.mark.parametrize("line", ["$(" * 1000, "x" * (MOST_CHARACTERS + 1)])
-def test_what_is_too_deep_or_too_long_is_refused(line: str) -> None:
+@pytest.mark.parametrize("line", ["$(" * 1000, "x" * (MOST_CHARACTERS + 1), "a[b <<c]d\ny\n"])
+def test_what_is_too_deep_or_too_long_or_a_subscript_before_a_text_is_refused(line: str) -> None:
     with pytest.raises(UnreadableError):
         read_commands(line)
 

@@ -186,7 +186,14 @@ class _Reader:
         return True
 
     def _backquote(self, *, in_quotes: bool = False) -> None:
-        self._put([self._inside(self.at + 1, "`")], in_quotes=in_quotes)
+        begin = self.at = self.at + 1
+        while self.at < len(self._text) and self._text[self.at] != "`":
+            self.at += 2 if self._text[self.at] == "\\" else 1
+        inner = self._text[begin : self.at].replace("\\`", "`").replace("\\$", "$").replace("\\\\", "\\")
+        commands = read_commands(inner, self._command.folder, self._depth + 1)
+        self.commands += commands
+        self._put([_output(commands)], in_quotes=in_quotes)
+        self.at += 1
 
     def _comment(self) -> None:
         if self._word is not None:
@@ -208,6 +215,9 @@ class _Reader:
         sign = self._text[self.at : self.at + _LONGEST_REDIRECTION]
         while sign not in _REDIRECTIONS:
             sign = sign[:-1]
+        words = (*self._command.words[:2], *self._command.words[-1:])  # where an assignment may stand
+        if sign in ("<<", "<<-") and any(word[:1].isalpha() and word.count("[") > word.count("]") for word in words):
+            raise UnreadableError  # bash may read `a[b <<c]d` as one word, and no text behind it
         self._takes = _REDIRECTIONS[sign]
         self.at += len(sign)
 

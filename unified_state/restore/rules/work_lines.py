@@ -22,7 +22,7 @@ _SHOWN_AGAIN = ("git status", "git diff", "git log", "git add")
 
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
-    """Yield the lines about what stands now: git, edits without a commit, commands without a result, checks to repeat."""
+    """Yield the lines about what stands now: git, edits without a commit, commands without a result, checks."""
     recent = known.recent
     if known.git is not None and known.git_is_current:
         yield from git_lines(known.git)
