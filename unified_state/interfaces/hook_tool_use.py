@@ -14,7 +14,7 @@ from unified_state.constraints.check_call import ToolCheck
 from unified_state.errors import UsageError
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.json_text import dump_ascii_json, parse_json
-from unified_state.model.constraint import TOOL_EVENT
+from unified_state.model.constraint import SKILL_EVENT, TOOL_EVENT
 from unified_state.model.hook_event import HookEvent
 from unified_state.settings import environment
 
@@ -49,6 +49,8 @@ def check(read: Callable[[], bytes], data_dir: str, environ: Mapping[str, str]) 
         is_unread = False
         try:
             event, problem = parse_event(read(), TOOL_EVENT)
+            if event.hook_event_name != SKILL_EVENT:  # the answer names the event, whatever the input calls it
+                event = event.replace(hook_event_name=TOOL_EVENT)
         except UsageError as error:
             event, problem, is_unread = HookEvent(TOOL_EVENT), str(error), True
         hook.report(problem)
