@@ -204,8 +204,9 @@ def test_a_flood_of_another_organisation_hides_nothing_here_and_makes_no_search_
             "SELECT (SELECT id FROM unified_state.project), 'eve', gen_random_uuid(), 'step', n, 0, 'x', '', "
             f"array_to_tsvector(ARRAY['swordfish']), 'm', '{near}' FROM generate_series(1, 5000) AS n"
         )
+        theirs = f"@{ada._place['project']}"
         with pytest.raises(psycopg.errors.CheckViolation):  # to stand among the words of another project
-            eve.execute("UPDATE unified_state.record SET words = words || '''@1'''::tsvector")
+            eve.execute("UPDATE unified_state.record SET words = words || array_to_tsvector(%s)", [[theirs]])
     superuser.execute("VACUUM ANALYZE unified_state.record")
     superuser.execute(f"ALTER ROLE {team.admit('bob')} SET hnsw.max_scan_tuples = 1000")  # 20,000 of more rows
     bob, wanted = team.open("bob"), [1.0] + [0.0] * 383
