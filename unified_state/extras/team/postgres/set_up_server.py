@@ -252,11 +252,7 @@ def _is_new(connection: Connection[Any], role: str) -> bool:
 
 def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
     """Let a member in by a role. Return what was done. Raises StorageError, and UsageError for a role of others."""
-    login, group = f"{admission.member}_{admission.organisation}", GROUP + admission.organisation
-    for name in (admission.organisation, admission.member):
-        if not _NAME.fullmatch(name) or max(map(len, map(str.encode, (login, group)))) > _LONGEST_ROLE:
-            message = f"{name[:60]!r} cannot be a name"
-            raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most, and 60 of both together")
+    login, group = _roles(admission)
     with _administrating(server) as connection:
         known = connection.execute(_KNOWN, [admission.organisation, admission.member]).fetchone()
         if known == (None,) and not admission.is_again:
@@ -281,6 +277,20 @@ def admit_member(server: Server, admission: Admission) -> dict[str, Any]:
                 _set_password(connection, login, password)
             _let_in(connection, server, admission, login)
     return {"role": login, "is_new": is_new, "has_new_password": password is not None}
+
+
+def _roles(admission: Admission) -> tuple[str, str]:
+    """Return the names of the member's role and of the organisation's. Raises UsageError."""
+    for name in (admission.organisation, admission.member):
+        if not _NAME.fullmatch(name):
+            message = f"{name[:60]!r} cannot be a name"
+            raise UsageError(message, "take letters, digits and . _ - and spaces, 40 at most")
+    roles = f"{admission.member}_{admission.organisation}", GROUP + admission.organisation
+    for role in roles:
+        if len(role.encode()) > _LONGEST_ROLE:
+            message = f"{role!r} cannot be a name of a role"
+            raise UsageError(message, f"take a shorter one: PostgreSQL cuts it after {_LONGEST_ROLE} bytes")
+    return roles
 
 
 def _let_in(connection: Connection[Any], server: Server, admission: Admission, login: str) -> None:
