@@ -71,7 +71,7 @@ recents = st.builds(
     runs=st.lists(runs, max_size=4).map(tuple),
     edits=edited,
     commits=edited,
-    in_flight=st.lists(hostile, max_size=2).map(tuple),
+    without_result=st.lists(hostile, max_size=2).map(tuple),
 )
 words = st.lists(st.text("abXY_ä", min_size=4, max_size=12), max_size=12).map(tuple)
 paths = hostile | st.sampled_from(

@@ -118,10 +118,10 @@ def test_a_commit_in_another_repository_is_none_of_this_one(go: str) -> None:
     assert recent(bash(f"cd {ROOT}/src && git commit -m one", output)).commits == (("1a2b3c4 One", 0),)
 
 
-def test_a_command_without_a_result_is_in_flight_if_nothing_came_after_it() -> None:
+def test_a_command_without_a_result_is_told_if_nothing_came_after_it() -> None:
     waiting = Step("99", 0, TOOL_CALL, 99, dump_json({"command": "make bench"}), "Bash", tool_use_id="toolu_99")
-    assert recent_work([*steps(bash("make")), (7, waiting)], ROOT).in_flight == ("make bench",)
-    assert recent_work([(6, waiting), *steps(bash("make"))], ROOT).in_flight == ()
+    assert recent_work([*steps(bash("make")), (7, waiting)], ROOT).without_result == ("make bench",)
+    assert recent_work([(6, waiting), *steps(bash("make"))], ROOT).without_result == ()
 
 
 STARTED = "Command running in background with ID: b1. Output is being written to: /tmp/b1.output"

@@ -146,7 +146,7 @@ def test_the_work_is_told_only_where_the_conversation_was_lost(reason: str) -> N
     state = compacted(
         reason=reason,
         items=(item(1),),
-        recent=RecentWork(texts=(said("The port is 8443 in `settings`."),), in_flight=("x",)),
+        recent=RecentWork(texts=(said("The port is 8443 in `settings`."),), without_result=("x",)),
     )
     texts = compose(state, 2000)
     assert texts.working_set == ""
@@ -184,8 +184,8 @@ def test_a_title_never_stands_alone() -> None:
             assert not (line.startswith(("[SAID]", "[DECISIONS]")) and following.startswith("["))
 
 
-def test_a_subagent_is_given_no_state_of_git_and_no_command_in_flight() -> None:
+def test_a_subagent_is_given_no_state_of_git_and_no_command_without_a_result() -> None:
     state = compacted(
-        reason="subagent", items=(item(1),), git=GitState(branch="main"), recent=RecentWork(in_flight=("make",))
+        reason="subagent", items=(item(1),), git=GitState(branch="main"), recent=RecentWork(without_result=("make",))
     )
     assert "[NOW]" not in all_of(state)

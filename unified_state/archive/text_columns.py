@@ -3,6 +3,8 @@
 `forget`, `prune`, `scan --fix` and tombstones all use the one table below, so a new column is entered once, here. A
 test fails until it is. Foreign keys cannot do this: a forgotten step keeps its row without content, so that neither its
 transcript entry nor its ref comes back, and SQLite cannot add ON DELETE CASCADE without rebuilding a table.
+
+A deleted step also leaves the index of words, which is merged for that in small transactions.
 """
 
 from __future__ import annotations

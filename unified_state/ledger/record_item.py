@@ -132,15 +132,8 @@ def _found_by_name(worktree: str, names: Iterable[str]) -> Iterator[str]:
     """Yield the path of the file of each name, if there is only one."""
     from unified_state.project.git_command import run_git
 
-    question = (
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "--",
-        *(f":(glob)**/{name}" for name in names),
-    )
+    question = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
+    question += [f":(glob)**/{name}" for name in names]
     told = run_git(worktree, question, environment(), time.monotonic() + _GIT_SECONDS) or ""
     by_name: dict[str, list[str]] = {}
     for path in filter(None, told.split("\0")):

@@ -10,11 +10,10 @@ from __future__ import annotations
 from math import log2
 
 _MOST_HALF_LIVES = 1000.0  # a float holds a little more
-HALF_LIFE = 40.0  # steps; on real sessions 30 to 60 do nearly as well, 250 does worse
 
 
-def raised(level: float | None, weight: float, clock: int, half_life: float = HALF_LIFE) -> float:
-    """Return the level after one more sighting of a weight, at a time in steps or in the unit of the half-life."""
+def raised(level: float | None, weight: float, clock: int, half_life: float) -> float:
+    """Return the level after one more sighting of a weight, at a time in the unit of the half-life."""
     seen = clock / half_life + log2(weight)
     if level is None:
         return seen
@@ -22,7 +21,7 @@ def raised(level: float | None, weight: float, clock: int, half_life: float = HA
     return high + log2(1.0 + 2.0 ** (low - high))
 
 
-def score(level: float, clock: int, half_life: float = HALF_LIFE) -> float:
+def score(level: float, clock: int, half_life: float) -> float:
     """Return the sum for a level, at a time in the same unit. The exponent is limited, for a clock that was set far
     back.
     """

@@ -101,7 +101,7 @@ class Run(Record):
 
 class RecentWork(Record):
     """The recent part of a session, the newest first: texts, runs, edited files, and commits, the last two with their
-    ages in tool calls. `pushed` is the age of the last push. `in_flight` are the commands that have no result.
+    ages in tool calls. `pushed` is the age of the last push. `without_result` are the commands that have no result.
     """
 
     texts: tuple[Statement, ...] = ()
@@ -109,7 +109,7 @@ class RecentWork(Record):
     edits: tuple[tuple[str, int], ...] = ()
     commits: tuple[tuple[str, int], ...] = ()
     pushed: int | None = None
-    in_flight: tuple[str, ...] = ()
+    without_result: tuple[str, ...] = ()
 
 
 class RestoreInput(Record):

@@ -50,7 +50,7 @@ from unified_state.search.rules.relevance import (
 )
 
 APART = 1 << 40  # between the numbers of two archives whose steps are ranked together
-HALF_LIFE = 7 * 86_400_000.0  # milliseconds, as of the working set
+HALF_LIFE = 7 * 86_400_000.0  # milliseconds
 MOST_HITS = 1_000
 _PATIENCE = 250  # milliseconds
 _CANDIDATES = 60  # ranked together; the weights are chosen for so many

@@ -94,7 +94,7 @@ CREATE TABLE restore (            -- every text that we gave a session back
 CREATE INDEX restore_by_session ON restore (session);
 CREATE TABLE survival (           -- what of the state each compaction's summary kept
     compaction INTEGER PRIMARY KEY REFERENCES compaction,
-    judged TEXT NOT NULL,         -- JSON: each item's ref, verdict and place in the summary; the working set in numbers
+    judged TEXT NOT NULL,         -- JSON: each item's ref, verdict and place in the summary
     restored TEXT,                -- JSON: the refs that were told again
     tokens INTEGER,               -- of the text that told them, estimated
     told_at INTEGER               -- when the user was told, once

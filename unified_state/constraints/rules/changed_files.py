@@ -82,7 +82,7 @@ def _changed(invocation: Invocation, command: SimpleCommand) -> Sequence[str]:
 
 
 def _is_in_place(program: str, words: list[str]) -> bool:
-    """Return whether a program is told to change its operands. Short options may be bundled: `perl -pi -e …`."""
+    """Return whether the options make a program change its operands. Short options may be bundled: `perl -pi -e …`."""
     if any(word.startswith((*_IN_PLACE[program].split(), "--in-place")) for word in words):
         return True
     values = _NO_BUNDLES.get(program)

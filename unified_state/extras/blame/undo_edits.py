@@ -158,7 +158,7 @@ class _Undoing:
         self._text, self._numbers = "\n".join(["", *written, ""]), [-1, *numbers, -1]
 
     def _claim_lines_left(self, edit: Edit) -> None:
-        """Claim the lines of an edit whose text as a whole is not in the file, around those that stand in it once."""
+        """Claim the lines of an edit whose text as a whole is not in the file, around those that occur in it once."""
         new, now = edit.after.split("\n"), self._text.split("\n")
         counts, places = Counter(now), dict(zip(now, range(len(now)), strict=True))
         telling = _changed(edit)

@@ -2,8 +2,8 @@
 PostToolBatch: archive the calls of a client that writes no transcript.
 
 The client writes its transcript in batches, about 100 ms late, so at Stop the newest entries may be missing. Only the
-last message can be lost with the client. The client does not wait for this work (see `gate.sh`, and
-`Call` of the SDK). If it is killed, the next hook archives the rest.
+last message can be lost with the client. The client does not wait for this work (see `gate.sh`, and `Call` of the SDK).
+If it is killed, the next hook archives the rest.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class _Reader:
         self._commits: list[tuple[str, int]] = []
         self._pushed: int | None = None
         self._has_results = False
-        self._in_flight: list[str] = []
+        self._without_result: list[str] = []
         self._ends: dict[str, Step] = {}  # the last results of commands that went on, by their ids
 
     def found(self) -> RecentWork:
@@ -72,18 +72,18 @@ class _Reader:
             edits=tuple(self._edits.items()),
             commits=tuple(self._commits),
             pushed=self._pushed,
-            in_flight=tuple(self._in_flight),
+            without_result=tuple(self._without_result),
         )
 
     def read(self, step: Step, result: Step | None, end: Step | None) -> None:
         """Read a call with its result, and its last one, which ends what went on in the background.
 
-        A command without a result is in flight, if no later call has one.
+        A command without a result may still run, if no later call has one.
         """
         call = read_call(step)
         if result is None or end is None:
             if call.command and not self._has_results:
-                self._in_flight.append(call.command)
+                self._without_result.append(call.command)
             return
         self._has_results = True
         if not is_about_work(result, call):

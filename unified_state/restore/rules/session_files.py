@@ -42,13 +42,13 @@ def session_files(steps: Iterable[Step], root: str) -> tuple[WorkingFile, ...]:
     calls count, not what it read or said.
     """
     files: dict[str, _File] = {}
-    for seen, age in _seen(steps, root):
+    for seen, before in _seen(steps, root):
         if seen.gone and seen.path not in files:  # a folder that a command removed or moved
             for path, file in files.items():
                 file.gone = seen.gone if path.startswith(f"{seen.path}/") else file.gone
-        is_new = seen.path in files and files[seen.path].gone != seen.gone
-        if seen.gone is None or seen.words or is_new:  # else it says nothing new of a file of the session
-            files.setdefault(seen.path, _File()).see(seen, seen.weight * 2.0 ** (age / _HALF_LIFE))
+        is_change = seen.path in files and files[seen.path].gone != seen.gone
+        if seen.gone is None or seen.words or is_change:  # else it says nothing new of a file of the session
+            files.setdefault(seen.path, _File()).see(seen, seen.weight * 2.0 ** (before / _HALF_LIFE))
     best = sorted(files.items(), key=lambda named: (-named[1].worth, named[0]))[:_MOST_FILES]
     return tuple(WorkingFile(path, _names(file.names), is_used=file.is_used, gone=file.gone) for path, file in best)
 

@@ -31,7 +31,7 @@ def now_lines(known: RestoreInput) -> Iterator[str]:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
         more = f"; and {len(waiting) - _MOST_COMMITS} before them" if len(waiting) > _MOST_COMMITS else ""
         yield f"  committed since the last push that this session shows: {told}{more}"
-    for command in recent.in_flight:
+    for command in recent.without_result:
         yield f"  no result was archived of: {cut(harmless(command), _COMMAND_CHARACTERS)}"
     yield from _unchecked(recent)
 

@@ -82,7 +82,7 @@ def _find_beside_masks(text: str) -> list[Found]:
 
 
 def _visible(data: bytes) -> tuple[bytes, array[int]]:
-    """Return a text without its control sequences, and where each character of it stands in the whole text."""
+    """Return a text without its control sequences, and the position of each character in the whole text."""
     places, end = array("I"), 0
     for match in _SEQUENCE.finditer(data):
         places.extend(range(end, match.start()))

@@ -145,7 +145,7 @@ class _Importer:
             self._sessions.update(record.session_id for record in kept if isinstance(record, StoredStep))
 
     def settle(self) -> None:
-        """Apply the tombstones, and the folders in which the sessions that got steps ran."""
+        """Apply the tombstones, and note where the sessions that got steps ran."""
         if self._tombstones:
             self.added += apply_tombstones(self._archive, self._tombstones)
             self.has_forgotten = True
