@@ -130,6 +130,13 @@ def test_both_parts_together_stay_within_the_tokens(state: RestoreInput, tokens:
     assert estimate_tokens(texts.brief) + estimate_tokens(texts.working_set) <= tokens + 1  # each is rounded up
 
 
+def test_the_room_that_the_other_work_leaves_is_used_for_files() -> None:
+    files = tuple(WorkingFile(f"{number}.py", (f"name_{number}",) * 40, is_used=True) for number in range(90))
+    texts = compose(known(reason="compact", working_set=files), 4_500)
+    left = 4_500 - estimate_tokens(texts.brief) - estimate_tokens(texts.working_set)
+    assert left < 400  # of which the turns have 270
+
+
 @examples(60)
 @given(knowns, st.integers(500, MOST_UNITS))
 def test_each_part_stays_within_the_units(state: RestoreInput, units: int) -> None:

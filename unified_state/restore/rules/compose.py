@@ -38,7 +38,7 @@ _SHORT = 240  # characters of an item that is not important, if not all fit whol
 _WORDS, _ITEMS_LEAVE = 1_500.0, 1 / 3
 _TITLES, _COUNTED = 60, 30  # tokens of the titles, and of the line on what is left out
 _INDENT = "    - "  # without the dash a passage could look like a title or an item
-_LAST_STEPS, _FILES, _TURNS = 0.28, 0.38, 0.06
+_LAST_STEPS, _FILES, _TURNS = 0.24, 0.46, 0.06
 _NAMES = 3  # fewest names and numbers of a passage that is restored
 WORDS_TITLE, UNQUOTED = "[USER] typed or pasted in this session", ", not quoted by the summary"
 NOW_TITLE = "[NOW]"
@@ -93,7 +93,10 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
     steps = last_steps(known.turns, room * _LAST_STEPS)
     files = list(file_lines(known.working_set, room * _FILES))
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
-    chosen = choose([*runs, *said], "\n".join((*steps, *files)), room * (1 - _TURNS) - _size(steps) - _size(files))
+    left = room * (1 - _TURNS) - _size(steps) - _size(files)
+    chosen = choose([*runs, *said], "\n".join((*steps, *files)), left)
+    left -= sum([*runs, *said][number].tokens for number in chosen)
+    files = list(file_lines(known.working_set, _size(files) + left))
     page.keep_back(_COUNTED)
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
     page.add(SAID_TITLE, _by_turn(known, (said[number - len(runs)] for number in chosen if number >= len(runs))))
@@ -103,9 +106,9 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
     others = [turn for turn in known.turns if f"T{turn.number}" not in shown]
     page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE])))
     page.keep_back(0)
-    left = len(runs) + len(said) - len(chosen)
-    line = f"[LEFT OUT] {left} commands and passages of the agent; `unified-state search WORDS` finds them"
-    page.add("", [line] if left else [])
+    untold = len(runs) + len(said) - len(chosen)
+    line = f"[LEFT OUT] {untold} commands and passages of the agent; `unified-state search WORDS` finds them"
+    page.add("", [line] if untold else [])
 
 
 def _size(lines: Iterable[str]) -> int:

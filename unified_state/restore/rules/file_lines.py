@@ -8,7 +8,7 @@ from unified_state.ledger.rules.item_lines import harmless
 from unified_state.lib.text import estimate_tokens
 from unified_state.model.known import WorkingFile
 
-_MOST_NAMES, _LEAST_NAMES = 40, 8  # of a file that was edited, and of one that was read
+_MOST_NAMES = 80  # of a file
 _LONGEST_PATH = 200
 _PATH_STARTS = "./~@_"  # in addition to letters and digits
 
@@ -25,7 +25,7 @@ def file_lines(files: Iterable[WorkingFile], tokens: float) -> Iterator[str]:
 def _line(file: WorkingFile) -> str:
     """Return the path with what became of the file, and its names."""
     path = _shown(file.path) + (f" ({harmless(file.gone)})" if file.gone else "")
-    names = () if file.gone else file.words[: _MOST_NAMES if file.is_used else _LEAST_NAMES]
+    names = () if file.gone else file.words[:_MOST_NAMES]
     return f"{path}: {' '.join(names)}" if names else path
 
 

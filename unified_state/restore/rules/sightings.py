@@ -1,8 +1,7 @@
 """The sightings in a step: files with the identifiers in them.
 
 Each step gives a few sightings of bounded size. A file that a call names has three times the weight of one that was
-only read, one that was edited six times. Only the start of a long result is read. On real sessions the first 6,000
-characters were as informative as the whole.
+only read, one that was edited six times.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from unified_state.lib.text import strings_of
 from unified_state.model.step import TOOL_CALL, TOOL_RESULT, Step
 
 EDITED, WRITTEN, SEEN, MENTIONED = 6.0, 3.0, 1.0, 0.8
-_LOOKED_AT, _LOOKED_AT_WRITTEN = 5_000, 6_000  # characters
+_LOOKED_AT = 60_000  # characters; more than the client gives to the agent at once, mostly
 _SEARCHES = ("Grep", "Glob")
 _NOT_THERE = ("does not exist", "o such file")
 _PARTS, _MOST_LINES = {"offset", "limit", "pages"}, 1_990  # fields that ask for a part; lines that a client prints
@@ -61,7 +60,7 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     lost, content = old - new, call.fields.get("content")
     whole = set(identifiers(content)) if call.tool == "Write" and isinstance(content, str) else None
     for path, texts in _written_by(call, root).items():
-        words = identifiers(_beginning("\n".join(texts), _LOOKED_AT_WRITTEN))
+        words = identifiers(_beginning("\n".join(texts), _LOOKED_AT))
         yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True)
     if call.path and not call.changes:
         yield Sighting(relative_path(call.path, root), WRITTEN, is_used=True)
