@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,21 @@ def test_a_file_that_was_read_as_a_whole_has_no_other_names(keep: Keep) -> None:
         "my_first",
         "my_third",
     }
+
+
+def test_what_an_edit_replaces_everywhere_is_renamed_inside_longer_names(keep: Keep) -> None:
+    everywhere: dict[str, Any] = {"file_path": f"{ROOT}/a.py", "old_string": "UsedAt", "new_string": "UsedTime"}
+    everywhere["replace_all"] = True
+    keep(prompt(1, "go", cwd=ROOT), *used(2, "Read", "testUsedAtFirst lastUsedAt", file_path=f"{ROOT}/a.py"))
+    assert files(keep(*used(4, "Edit", "refused", is_error=True, **everywhere)))["a.py"] == [
+        "lastUsedAt",
+        "testUsedAtFirst",
+    ]
+    assert files(keep(*used(6, "Edit", "updated", **everywhere)))["a.py"] == [
+        "UsedTime",
+        "lastUsedTime",
+        "testUsedTimeFirst",
+    ]
 
 
 def test_of_a_subagent_only_what_it_did_counts(keep: Keep, transcript: Path) -> None:

@@ -42,7 +42,7 @@ def test_where_git_is_not_read_now_nothing_is_said_of_it() -> None:
 
 def test_commits_are_told_until_a_push() -> None:
     commits = (("2b3c Two", 1), ("1a2b One", 5))
-    assert now(commits=commits, pushed=3) == ["  committed since the last push that this session shows: 2b3c Two"]
+    assert now(commits=commits, pushed=3) == ["  committed, and no push seen since: 2b3c Two"]
     assert now(commits=commits, pushed=0) == []
 
 

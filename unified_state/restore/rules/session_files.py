@@ -30,6 +30,9 @@ class _File:
         """Take in one more sighting."""
         kept = self.names if seen.whole is None else self.names.keys() & seen.whole
         self.names = {name: self.names[name] for name in kept if name not in seen.lost}
+        for old, new in seen.renamed:
+            renamed = {name.replace(old, new): worth for name, worth in self.names.items()}
+            self.names = {name: worth for name, worth in renamed.items() if name.isidentifier()}
         for name in seen.words:
             self.names[name] = self.names.get(name, 0.0) + worth
         self.worth += worth

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, islice
+from typing import Any
 
 from unified_state.hosts.transcripts.rules.call_effects import Call, taken_away
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
@@ -24,9 +25,9 @@ _MOST_FILES = 40  # files of one search or patch
 
 
 class Sighting(Record):
-    """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `whole` are all of a file
-    that was written anew or read from begin to end. `gone` says what became of it, if that is known ("": it is there).
-    `is_used` if a call named it.
+    """A file seen in a step, with identifiers in it, and those that an edit removed (`lost`). `renamed` are texts that
+    it replaced everywhere, each with the new one. `whole` are all of a file that was written anew or read from begin
+    to end. `gone` says what became of it, if that is known ("": it is there). `is_used` if a call named it.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Sighting(Record):
     whole: frozenset[str] | set[str] | None = None
     gone: str | None = None
     is_used: bool = False
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 def sightings(step: Step, call: Call | None, root: str) -> Iterator[Sighting]:
@@ -61,7 +63,7 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     whole = set(identifiers(content)) if call.tool == "Write" and isinstance(content, str) else None
     for path, texts in _written_by(call, root).items():
         words = identifiers(_beginning("\n".join(texts), _LOOKED_AT))
-        yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True)
+        yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True, renamed=_renamed(call))
     if call.path and not call.changes:
         yield Sighting(relative_path(call.path, root), WRITTEN, is_used=True)
 
@@ -70,13 +72,21 @@ def _replaced_by(call: Call) -> tuple[set[str], set[str]]:
     """Return the identifiers in what an edit takes out, and in what it puts there. One that stands elsewhere in the
     file is seen there again.
     """
-    edits = call.fields.get("edits")
-    edits = [call.fields, *(edits if isinstance(edits, list) else ())]
     old, new = (
-        identifiers(strings_of([edit.get(name) for edit in edits if isinstance(edit, dict)]))
-        for name in ("old_string", "new_string")
+        identifiers(strings_of([edit.get(name) for edit in _edits(call)])) for name in ("old_string", "new_string")
     )
     return set(old), set(new)
+
+
+def _renamed(call: Call) -> tuple[tuple[str, str], ...]:
+    """Return the texts that a call replaces everywhere, also inside longer names, each with the new one."""
+    every = ((edit.get("old_string"), edit.get("new_string")) for edit in _edits(call) if edit.get("replace_all"))
+    return tuple((old, new) for old, new in every if isinstance(old, str) and isinstance(new, str) and old)
+
+
+def _edits(call: Call) -> list[dict[str, Any]]:
+    edits = call.fields.get("edits")
+    return [edit for edit in (call.fields, *(edits if isinstance(edits, list) else ())) if isinstance(edit, dict)]
 
 
 def _written_by(call: Call, root: str) -> dict[str, list[str]]:
@@ -92,7 +102,8 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         yield from _made_of_files(call, root)
     elif call.changes and call.path:  # a refused edit put no name into its file
         old, new = _replaced_by(call)
-        yield Sighting(relative_path(call.path, root), SEEN, lost=new - old)
+        back = tuple((new_text, old_text) for old_text, new_text in reversed(_renamed(call)) if new_text)
+        yield Sighting(relative_path(call.path, root), SEEN, lost=new - old, renamed=back)
     elif call.path and any(words in step.text for words in _NOT_THERE):
         yield Sighting(relative_path(call.path, root), SEEN, gone="not found")
     if call.command:  # files in its output count for nothing

@@ -30,7 +30,7 @@ def now_lines(known: RestoreInput) -> Iterator[str]:
     if waiting:
         told = "; ".join(cut(harmless(made), _COMMIT_CHARACTERS) for made in waiting[:_MOST_COMMITS])
         more = f"; and {len(waiting) - _MOST_COMMITS} before them" if len(waiting) > _MOST_COMMITS else ""
-        yield f"  committed since the last push that this session shows: {told}{more}"
+        yield f"  committed, and no push seen since: {told}{more}"
     for command in recent.without_result:
         yield f"  no result was archived of: {cut(harmless(command), _COMMAND_CHARACTERS)}"
     yield from _unchecked(recent)
