@@ -199,3 +199,17 @@ def test_a_command_in_the_background_ends_as_its_notification_says() -> None:
     failed = Step("9", 1000, TOOL_RESULT, 9, "Background command failed", tool_use_id="toolu_0", is_error=True)
     (run,) = recent_work([*steps(bash("make", STARTED)), (8, failed)], ROOT).runs
     assert (run.failed, run.goes_on, run.last) == (True, False, "Background command failed")
+
+
+def test_what_a_subagent_reported_is_a_statement_when_it_has_ended() -> None:
+    launched = "Async agent launched successfully.\nagentId: a1 (internal ID)"
+    asked: dict[str, object] = {"description": "look", "prompt": "Look at the proxy"}
+    found = recent(
+        ("Task", asked, "The port is 8443.\nagentId: a1 (for resuming)", False), ("Agent", asked, launched, False)
+    )
+    report = Statement(turn=7, at=0, text="The port is 8443.", age=1, is_report=True)
+    assert found.texts == (report,)
+    ended = Step("9", 1000, TOOL_RESULT, 9, "The port is 9443.", tool_use_id="toolu_1")
+    later = recent_work([*steps(("Task", asked, "", False), ("Agent", asked, launched, False)), (8, ended)], ROOT)
+    assert later.texts[0] == Statement(turn=7, at=9, text="The port is 9443.", is_report=True)
+    assert recent(("Task", asked, "Cancelled", True)).texts == ()

@@ -109,6 +109,8 @@ def test_a_statement_of_the_agent_has_its_turn_and_its_age_the_newest_first() ->
     told = all_of(compacted(recent=RecentWork(texts=(said(new, 7, 1), said(old, 3, 9)))))
     assert "[SAID] by the agent, the newest first; what came later may say otherwise" in told
     assert told.index(f"  T7 (1 h ago): {new}") < told.index(f"  T3 (1 h ago): {old}")
+    reported = compacted(recent=RecentWork(texts=(said(new, 7, 1).replace(is_report=True),)))
+    assert f"  T7 (1 h ago, a subagent): {new}" in all_of(reported)
 
 
 def test_what_stands_among_the_words_or_the_last_steps_is_not_told_again() -> None:

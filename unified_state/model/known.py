@@ -60,12 +60,13 @@ class Prompt(Record):
 
 
 class Statement(Record):
-    """A text of the agent. `age` counts the tool calls that followed."""
+    """A text of the agent, or the report of a subagent. `age` counts the tool calls that followed."""
 
     turn: int
     at: int
     text: str
     age: int = 0
+    is_report: bool = False
 
 
 class Turn(Record):

@@ -136,7 +136,7 @@ def _by_turn(known: RestoreInput, chosen: Iterable[Piece]) -> Iterator[str]:
 
 
 def _head(known: RestoreInput, said: Statement) -> str:
-    return f"  T{said.turn} ({known.age(said.at)}): "
+    return f"  T{said.turn} ({known.age(said.at)}{', a subagent' if said.is_report else ''}): "
 
 
 def hand_over(known: RestoreInput, tokens: float) -> Composition:

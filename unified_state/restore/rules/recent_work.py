@@ -33,6 +33,8 @@ _FAILED = {"FAIL", "FAILED"}  # how the last line of a failed check begins
 _NO_CALL = "<tool_use_error>"
 _FOLDER = re.compile(r"(?:\bcd|\bgit -C) +[\"']?(/[^\s;&\"']+)")
 _MOST_RUNS = 80  # distinct commands
+_AGENTS = ("Task", "Agent")
+_LAUNCHED, _ABOUT_AGENT = "Async agent launched", "\nagentId: "  # what the client adds to a subagent's report
 _NO_WORK = {"cd", "echo", "export", "sleep", "true"}
 
 
@@ -45,7 +47,7 @@ def recent_work(steps: Sequence[tuple[int, Step]], root: str) -> RecentWork:
         if step.kind == TEXT:
             reader.texts.append(Statement(turn=turn, at=step.at, text=step.text, age=reader.age))
         elif step.kind == TOOL_CALL:
-            reader.read(step, first.get(step.tool_use_id or ""), last.get(step.tool_use_id or ""))
+            reader.read(turn, step, first.get(step.tool_use_id or ""), last.get(step.tool_use_id or ""))
             reader.age += 1
     return reader.found()
 
@@ -75,7 +77,7 @@ class _Reader:
             without_result=tuple(self._without_result),
         )
 
-    def read(self, step: Step, result: Step | None, end: Step | None) -> None:
+    def read(self, turn: int, step: Step, result: Step | None, end: Step | None) -> None:
         """Read a call with its result, and its last one, which ends what went on in the background.
 
         A command without a result may still run, if no later call has one.
@@ -93,6 +95,9 @@ class _Reader:
             self._ends.setdefault(waits_for, result)
         elif call.command:
             self._ran(call.command, self._ends.get(still_runs_as(result.text), end))
+        elif call.tool in _AGENTS and not end.is_error and not end.text.startswith(_LAUNCHED):
+            report = end.text.partition(_ABOUT_AGENT)[0]
+            self.texts.append(Statement(turn=turn, at=end.at, text=report, age=self.age, is_report=True))
         elif not result.is_error:
             for change in call.changes:
                 self._edits.setdefault(relative_path(change.path, self._root), self.age)
