@@ -27,6 +27,15 @@ def test_the_summariser_is_told_of_decisions_files_tools_and_the_last_turns(arch
     ]
 
 
+def test_what_a_subagent_decided_is_not_told_as_the_agents_decision(archive: Archive, keep: Keep) -> None:
+    keep(
+        prompt(1, "Look."),
+        answer(2, call("t1", "Task", prompt="Look at it")),
+        result(3, "t1", "I decided to use a token bucket instead of a window."),
+    )
+    assert list(work_in_short(archive, 1)) == ["Tools: Task 1", "T1 asked: Look."]
+
+
 def test_a_session_without_work_has_no_lines(archive: Archive, keep: Keep) -> None:
     keep(answer(1, "Hello."))
     assert list(work_in_short(archive, 1)) == []

@@ -22,7 +22,8 @@ def work_in_short(archive: Archive, session: int) -> Iterator[str]:
     """Yield the lines, the most important first."""
     steps = recent_steps(archive, session, _STEPS)
     recent = recent_work(steps, archive.value("SELECT root FROM session WHERE id = ?", session) or "")
-    decided = (passage for said in recent.texts for passage in passages(said.text) if decides(passage))
+    own = (said.text for said in recent.texts if not said.is_report)
+    decided = (passage for text in own for passage in passages(text) if decides(passage))
     for _, passage in zip(range(_DECISIONS), decided, strict=False):
         yield f"Decided or explained by the agent: {cut(harmless(passage), _CHARACTERS)}"
     if recent.edits:
