@@ -93,6 +93,31 @@ def test_a_command_and_its_output_show_no_file() -> None:
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "cat src/a.py",
+        "sed -n '1,80p' src/a.py",
+        "cd /home/ada/shop && nl -ba src/a.py | sed -n 7,9p",
+        "head -50 src/a.py 2>/dev/null",
+    ],
+)
+def test_a_command_that_prints_one_file_shows_its_identifiers(command: str) -> None:
+    found = answered("7  def parse_config():", "Bash", command=command)
+    assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, is_used=True)}
+
+
+@pytest.mark.parametrize("command", ["cat a.py b.py", "sed -i s/a/b/ a.py", "cat a.py; make", "python a.py", "cat ("])
+def test_a_command_that_prints_anything_else_shows_none(command: str) -> None:
+    assert answered("7  def parse_config():", "Bash", command=command) == {}
+
+
+def test_a_command_that_searches_shows_the_files_that_it_found() -> None:
+    found = answered("src/a.py:7:def parse_config():", "Bash", command="rg -n parse src | head -5")
+    assert found["src/a.py"].words == {"parse_config"}
+    assert answered("src/a.py:7:parse_config", "Bash", command="rg -n parse", is_error=True) == {}
+
+
+@pytest.mark.parametrize(
     ("error", "gone"), [("File does not exist: old_name", ["not found"]), ("File content exceeds maximum", [])]
 )
 def test_a_read_that_failed_shows_whether_there_is_a_file(error: str, gone: list[str]) -> None:

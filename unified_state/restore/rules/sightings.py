@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from unified_state.hosts.transcripts.rules.call_effects import Call, taken_away
+from unified_state.hosts.transcripts.rules.call_effects import Call, read_by_command, taken_away
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of
@@ -106,14 +106,19 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         yield Sighting(relative_path(call.path, root), SEEN, lost=new - old, renamed=back)
     elif call.path and any(words in step.text for words in _NOT_THERE):
         yield Sighting(relative_path(call.path, root), SEEN, gone="not found")
-    if call.command:  # files in its output count for nothing
-        return
-    if call.path and call.tool == "Read" and not step.is_error:
-        words = identifiers(_beginning(step.text, _LOOKED_AT))
+    text = _beginning(step.text, _LOOKED_AT)
+    if call.command and not step.is_error:
+        paths, searches = read_by_command(call)
+        if searches:
+            yield from _of_search(text, call, root)
+        elif len(paths) == 1:  # of several it cannot be told which has a name
+            yield Sighting(relative_path(paths.pop(), root), SEEN, identifiers(text), is_used=True)
+    elif call.path and call.tool == "Read" and not step.is_error:
+        words = identifiers(text)
         whole = set(identifiers(step.text)) if _is_whole(step, call) else None
         yield Sighting(relative_path(call.path, root), SEEN, words, whole=whole, gone="")
     elif call.tool in _SEARCHES and not step.is_error:
-        yield from _of_search(_beginning(step.text, _LOOKED_AT), call, root)
+        yield from _of_search(text, call, root)
 
 
 def _is_whole(step: Step, call: Call) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.hosts.transcripts.rules.patches import BEGIN, DELETED, Change, changes_in
+from unified_state.lib.identifiers import is_file
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints, simple_commands
@@ -52,6 +53,8 @@ _WAITED = ("<retrieval_status>", "<status>")  # how the result of TaskOutput beg
 _STILL_RUNNING, _COMPLETED = "<status>running</status>", "<status>completed</status>"
 _TASK, _EXIT_CODE = "<task_id>", "<exit_code>"
 _NOT_FOUND = "Exit code 1"  # the whole result of a search without a match
+_SEARCHING = {"grep", "rg"}
+_READING = {"cat", "head", "nl", "sed", "tail"} | _SEARCHING
 _HEAD = 200  # characters of a result in which its client says that the command still runs
 
 
@@ -149,6 +152,24 @@ def taken_away(call: Call) -> Iterator[Change]:
                 yield from (_in_folder(call.fields, command.folder, change) for change in changes)
     except UnreadableError:
         return
+
+
+def read_by_command(call: Call) -> tuple[set[str], bool]:
+    """Return the files that a command prints, as `sed -n 1,80p a.py` does, and whether it searches. Return none if it
+    runs anything else, too.
+    """
+    if not any(f"{name} " in call.command for name in _READING):
+        return set(), False
+    try:
+        ran = [command for command in commands_run(call.command) if command.words and command.words[0] != "cd"]
+    except UnreadableError:
+        return set(), False
+    programs = {program_name(command.words[0]) for command in ran}
+    if not programs <= _READING or any("-i" in command.words for command in ran):
+        return set(), False
+    named = [(command.folder, word) for command in ran for word in command.words[1:] if is_file(word)]
+    paths = {_in_folder(call.fields, folder, Change(word)).path for folder, word in named}
+    return paths, not programs.isdisjoint(_SEARCHING)
 
 
 def _in_folder(fields: dict[str, Any], folder: str, change: Change) -> Change:
