@@ -15,7 +15,7 @@ import pytest
 from unified_state.errors import ForeignFileError
 from unified_state.extras.importers import claude_flow, claude_flow_json, claude_mem
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, Tally
+from unified_state.upkeep.exchange.foreign_files import ForeignFile, Tally
 
 from .foreign import FLOW, FLOW_JSON, MEM, PROJECT, database
 

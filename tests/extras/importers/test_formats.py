@@ -15,11 +15,12 @@ import pytest
 
 from tests.amount import amount
 from unified_state.errors import ForeignFileError
+from unified_state.extras.importers.foreign_records import moment
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredSession, StoredStep
 from unified_state.model.item import MAIN_FIELDS
+from unified_state.upkeep.exchange.foreign_files import Tally
 from unified_state.upkeep.exchange.import_formats import TRANSCRIPT, Source, find_sources, open_records
-from unified_state.upkeep.foreign.foreign_text import Tally, moment
 
 from .foreign import files_in, made
 

@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from itertools import groupby
 
+from unified_state.extras.importers.foreign_records import Conversation, sections
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, TOOL_RESULT
-from unified_state.upkeep.foreign.foreign_records import Conversation
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, sections
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "aider history"
 _PROGRAM = "aider"

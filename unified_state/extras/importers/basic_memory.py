@@ -11,12 +11,18 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from unified_state.extras.importers.foreign_records import (
+    MOST_PROPOSALS,
+    Conversation,
+    fields_and_body,
+    moment,
+    proposal,
+)
 from unified_state.lib.text import text_hash
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import CONSTRAINT, DECISION, QUESTION
 from unified_state.model.step import NOTICE
-from unified_state.upkeep.foreign.foreign_records import MOST_PROPOSALS, Conversation, proposal
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, fields_and_body, moment
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "basic-memory"
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\]\[\n]{2,40})\] +(\S.*)$", re.MULTILINE)

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.extras.importers.foreign_records import Conversation, moment, proposal, text_in
+from unified_state.hosts.transcripts.transcript_lines import objects_in
 from unified_state.lib.text import cut, text_hash
 from unified_state.lib.times import to_text
 from unified_state.model.history_records import HistoryRecord, StoredItem, StoredStep
 from unified_state.model.item import DECISION, EVIDENCE, QUESTION
 from unified_state.model.step import NOTICE
-from unified_state.upkeep.foreign.foreign_records import Conversation, proposal
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, Tally, moment, objects_in, text_in
+from unified_state.upkeep.exchange.foreign_files import ForeignFile, Tally
 
 NAME = "beads"
 _BEGIN = re.compile(r'\{\s*"(?:_type"\s*:\s*"(?:issue|memory)"|id"\s*:\s*")')

@@ -15,7 +15,7 @@ from unified_state.lib.record import camel_case
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import TEXT
 from unified_state.secrets.rules.mask import hide_private
-from unified_state.upkeep.foreign.foreign_files import foreign_database
+from unified_state.upkeep.exchange.foreign_files import foreign_database
 
 NAME, PROGRAM = "claude-flow database", "claude-flow"
 TABLE = "transcript_entries"

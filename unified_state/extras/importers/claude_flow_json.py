@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unified_state.extras.importers.claude_flow import records_of
+from unified_state.hosts.transcripts.transcript_lines import objects_in
 from unified_state.model.history_records import HistoryRecord
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, objects_in
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME, TAKES_LISTS = "claude-flow JSON", True
 

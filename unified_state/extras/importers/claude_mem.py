@@ -17,7 +17,7 @@ from unified_state.lib.foreign_values import clean_text, texts_of, time_of
 from unified_state.lib.text import cut, one_line
 from unified_state.model.history_records import HistoryRecord, StoredSession, StoredStep
 from unified_state.model.step import NOTICE, TEXT, TOOL_CALL, TOOL_RESULT
-from unified_state.upkeep.foreign.foreign_files import ForeignDatabase, foreign_database
+from unified_state.upkeep.exchange.foreign_files import ForeignDatabase, foreign_database
 
 Row = dict[str, Any]
 

@@ -11,13 +11,13 @@ import os
 import re
 from collections.abc import Iterator
 
+from unified_state.extras.importers.foreign_records import Conversation, fields_and_body, moment, proposal, sections
 from unified_state.lib.read_files import read_regular
 from unified_state.lib.text import text_hash
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.item import CONSTRAINT, EVIDENCE
 from unified_state.model.step import NOTICE
-from unified_state.upkeep.foreign.foreign_records import Conversation, proposal
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, fields_and_body, moment, plain, sections
+from unified_state.upkeep.exchange.foreign_files import ForeignFile, plain
 
 NAME = "Claude Code memory"
 _PROGRAM = "claude-memory"

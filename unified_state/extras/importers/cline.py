@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.extras.importers.foreign_records import Conversation, as_json, newer, text_in
+from unified_state.hosts.transcripts.transcript_lines import objects_in
 from unified_state.lib.foreign_values import clean_text, time_of
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_CALL, TOOL_RESULT
-from unified_state.upkeep.foreign.foreign_files import damaged
-from unified_state.upkeep.foreign.foreign_records import Conversation
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, as_json, newer, objects_in, text_in
+from unified_state.upkeep.exchange.foreign_files import ForeignFile, damaged
 
 NAME = "Cline or Roo session"
 _CLINE, _ROO = "cline", "roo"

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from unified_state.extras.importers.foreign_records import MOST_PROPOSALS, Conversation, moment, proposal, sections
 from unified_state.model.history_records import HistoryRecord, StoredStep
 from unified_state.model.item import ATTEMPT, CONSTRAINT
 from unified_state.model.step import NOTICE
-from unified_state.upkeep.foreign.foreign_records import MOST_PROPOSALS, Conversation, proposal
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, moment, sections
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "Codex memories"
 _PROGRAM = "codex-memory"

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.extras.importers.foreign_records import Conversation, as_json, moment, text_in
+from unified_state.hosts.transcripts.transcript_lines import objects_in
 from unified_state.lib.foreign_values import clean_text, json_of, time_of
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_CALL, TOOL_RESULT
-from unified_state.upkeep.foreign.foreign_records import Conversation
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, as_json, moment, objects_in, text_in
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "Copilot CLI session"
 _PROGRAM = "copilot-cli"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from unified_state.extras.importers.foreign_records import Conversation, moment, text_in
 from unified_state.lib.foreign_values import clean_text
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE
-from unified_state.upkeep.foreign.foreign_records import Conversation
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, moment, text_in
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "MemPalace"
 _PROGRAM = "mempalace"

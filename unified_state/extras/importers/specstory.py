@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from unified_state.extras.importers.foreign_records import Conversation, moment
 from unified_state.model.history_records import HistoryRecord
 from unified_state.model.step import NOTICE, TEXT, THINKING, TOOL_RESULT
-from unified_state.upkeep.foreign.foreign_records import Conversation
-from unified_state.upkeep.foreign.foreign_text import ForeignFile, moment
+from unified_state.upkeep.exchange.foreign_files import ForeignFile
 
 NAME = "SpecStory history"
 _PROGRAM = "specstory"

@@ -20,8 +20,15 @@ from unified_state.lib.json_text import parse_object
 from unified_state.lib.read_files import open_regular
 from unified_state.lib.record import Record
 from unified_state.model.history_records import HistoryRecord
-from unified_state.upkeep.foreign.foreign_files import MAGIC, foreign_database, unreadable
-from unified_state.upkeep.foreign.foreign_text import HEAD, ForeignFile, Tally, plain
+from unified_state.upkeep.exchange.foreign_files import (
+    HEAD,
+    MAGIC,
+    ForeignFile,
+    Tally,
+    foreign_database,
+    plain,
+    unreadable,
+)
 from unified_state.upkeep.history.history_file import Header, is_history, read_history
 
 HISTORY, TRANSCRIPT, STATE = "unified-state history", "transcript", "state file"

@@ -25,9 +25,9 @@ from unified_state.state_file.adopt import adopt
 from unified_state.state_file.read_entries import read_entries
 from unified_state.state_file.state_file import StateContent, StateFile
 from unified_state.state_file.writer.save_state import refresh_worktrees
+from unified_state.upkeep.exchange.foreign_files import Tally
 from unified_state.upkeep.exchange.import_formats import HISTORY, STATE, Source, open_records
 from unified_state.upkeep.exchange.import_trust import Judge, masked
-from unified_state.upkeep.foreign.foreign_text import Tally
 from unified_state.upkeep.forget.forget_refs import apply_tombstones
 from unified_state.upkeep.history.archive_changes import append
 

@@ -1,1 +1,0 @@
-"""Files of other programs: reading, text, records."""
