@@ -26,6 +26,7 @@ from unified_state.model.history_records import (
 )
 from unified_state.model.step import KINDS
 from unified_state.upkeep.history.history_file import VERSION, Header, read_history, write_history
+from unified_state.upkeep.history.record_fields import validator
 
 TEXT = st.text(st.characters(codec=None), max_size=40)  # half an emoji too
 NAME = st.text(min_size=1, max_size=10)
@@ -201,6 +202,7 @@ def test_what_is_no_file_is_not_replaced_by_one(tmp_path: Path) -> None:
 
 def test_what_it_holds_is_never_all_in_memory(tmp_path: Path) -> None:
     path = str(tmp_path / "history.jsonl")
+    validator("step")  # pydantic itself takes megabytes
     tracemalloc.start()
     try:
         write_history(path, "project", (step(number, "x" * 1000) for number in range(2_500)))
