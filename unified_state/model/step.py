@@ -131,3 +131,8 @@ class ShortForm(Record):
     def lines_shown(self) -> int:
         """The number of complete lines."""
         return sum(last - first + 1 for first, last in self.shown)
+
+
+def full_name(name: str, version: str) -> str:
+    """Return the name of a model for stores without versions, so that vectors of two versions are never compared."""
+    return f"{name} {version}"

@@ -12,7 +12,6 @@ from benchmarks.minilm_folder import minilm_folder
 from tests.builders import NOW, prompt
 from tests.contracts.contract import decision, session, step, turn, uuid
 from tests.extras.team.team import PROJECT, Team, found, send, sent
-from unified_state.archive.vector_table import full_name
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.recall_team import explain_of_team, recall_of_team
 from unified_state.extras.team.search_team import TeamHit, find_in_team, within
@@ -20,6 +19,7 @@ from unified_state.extras.team.sync_server import sync
 from unified_state.extras.team.team_ref import as_foreign, is_team_ref
 from unified_state.extras.team.team_server import TeamServer, agree
 from unified_state.extras.vectors.open_model import open_model
+from unified_state.model.step import full_name
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.find import SearchRequest
 

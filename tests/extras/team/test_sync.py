@@ -510,7 +510,7 @@ def test_vectors_reach_a_server_that_takes_some_whenever_they_are_made_and_go_wi
     keep: Keep, workspace: Workspace, archive: Archive, server: TeamServer, synced: Callable[[], SyncResult]
 ) -> None:
     np = pytest.importorskip("numpy")
-    from unified_state.archive.vector_table import add_vectors, model_number
+    from unified_state.extras.vectors.vector_table import add_vectors, model_number
     from unified_state.setting_table import MINILM, MINILM_NAME
 
     def nearest(place: int) -> list[str | None]:

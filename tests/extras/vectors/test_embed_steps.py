@@ -14,19 +14,14 @@ from tests.forgetting import forget_text
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import forget_step, replace_text
-from unified_state.archive.vector_table import (
-    VectorCount,
-    add_vectors,
-    model_number,
-    read_vectors,
-    vector_counts,
-)
 from unified_state.errors import StorageError
 from unified_state.extras.vectors.embed_steps import EmbeddingResult, embed, remove_vectors, vector_lock
+from unified_state.extras.vectors.vector_table import add_vectors, model_number, read_vectors
 from unified_state.lib.files import FileLock
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.search_archive import search
 from unified_state.setting_table import MINILM_NAME
+from unified_state.upkeep.doctor.project_status import VectorCount, vector_counts
 
 Keep = Callable[..., None]
 ANOTHER = "another model"

@@ -1,13 +1,8 @@
 from __future__ import annotations
 
 from unified_state.archive.archive import Archive
-from unified_state.archive.vector_table import (
-    add_vectors,
-    drop_vectors,
-    find_model,
-    model_number,
-    vector_counts,
-)
+from unified_state.extras.vectors.vector_table import add_vectors, drop_vectors, find_model, model_number
+from unified_state.upkeep.doctor.project_status import vector_counts
 
 from .test_vector_table import add_steps, vector
 

@@ -14,9 +14,9 @@ from tests.processes import ROOT
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import uuid_key
 from unified_state.archive.text_columns import forget_step
-from unified_state.archive.vector_table import add_vectors, model_number
 from unified_state.extras.vectors import query_meaning
 from unified_state.extras.vectors.query_meaning import nearest
+from unified_state.extras.vectors.vector_table import add_vectors, model_number
 from unified_state.lib.package import extra_line
 
 DIMENSIONS = 72  # no multiple of a machine word's bits

@@ -10,14 +10,9 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.sessions import touch_session
 from unified_state.archive.steps import find_step
 from unified_state.archive.text_columns import forget_step, replace_text
-from unified_state.archive.vector_table import (
-    add_vectors,
-    model_number,
-    read_vectors,
-    steps_without,
-)
 from unified_state.archive.write_steps import StepWriter
 from unified_state.errors import UsageError
+from unified_state.extras.vectors.vector_table import add_vectors, model_number, read_vectors, steps_without
 from unified_state.lib.text import pack
 from unified_state.model.step import EMBEDDED_CHARACTERS, PROMPT, TEXT, Step
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from unified_state.archive.archive import BODY_SIZE, Archive
 from unified_state.archive.schema.outbox_triggers import LINK_KEY, note_everything, note_vectors
-from unified_state.archive.vector_table import full_name
 from unified_state.extras.team.rows import OutgoingRecord
 from unified_state.ledger.item_table import items_called
 from unified_state.lib.record import Record
@@ -25,6 +24,7 @@ from unified_state.model.history_records import (
     StoredLink,
     Tombstone,
 )
+from unified_state.model.step import full_name
 from unified_state.upkeep.history.archive_rows import as_stored, read_compactions, read_sessions, read_steps
 
 _LINK = "link"

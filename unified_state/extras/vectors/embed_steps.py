@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.text_columns import rewrite_index
-from unified_state.archive.vector_table import (
+from unified_state.errors import StorageError
+from unified_state.extras.vectors.open_model import open_model
+from unified_state.extras.vectors.vector_table import (
     add_vectors,
     count_embeddable,
     count_vectors,
@@ -22,8 +24,6 @@ from unified_state.archive.vector_table import (
     steps_without,
     text_to_embed,
 )
-from unified_state.errors import StorageError
-from unified_state.extras.vectors.open_model import open_model
 from unified_state.lib.files import FileLock
 from unified_state.lib.record import Record
 from unified_state.project.workspace.workspace import Workspace

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import Filters, tells_something, those_passing
 from unified_state.archive.steps import step_numbers
-from unified_state.archive.vector_table import find_model, full_name, read_vectors, vectors_after
 from unified_state.errors import MissingExtraError
 from unified_state.extras.vectors.open_model import open_model
+from unified_state.extras.vectors.vector_table import find_model, read_vectors, vectors_after
 from unified_state.lib.package import extra_line
+from unified_state.model.step import full_name
 from unified_state.search.rules.relevance import without
 
 if TYPE_CHECKING:

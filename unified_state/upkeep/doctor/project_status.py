@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from unified_state.archive.archive import Archive
 from unified_state.archive.cut_outputs import Savings, read_savings
 from unified_state.archive.sessions import count_sessions
-from unified_state.archive.vector_table import VectorCount, vector_counts
 from unified_state.errors import UnifiedStateError
 from unified_state.hosts.install.claude_settings import disabling_file
 from unified_state.lib.record import Record
@@ -28,6 +27,14 @@ _NEWEST_STEP_AT = """
 SELECT max(at) FROM step WHERE at <= ?1
     AND turn = (SELECT id FROM turn WHERE at BETWEEN 1 AND ?1 ORDER BY at DESC LIMIT 1)
 """
+
+
+class VectorCount(Record):
+    """The number of steps that have a vector of one version of a model."""
+
+    model: str
+    version: str
+    steps: int
 
 
 class Status(Record):
@@ -114,3 +121,9 @@ def _item_counts(archive: Archive) -> dict[str, dict[str, int]]:
     for kind, status, count in archive.rows(query):
         counts.setdefault(kind, {})[status] = count
     return counts
+
+
+def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
+    """Return the number of vectors of each model."""
+    query = "SELECT name, version, count(*) FROM vector JOIN vector_model ON vector_model.id = model GROUP BY model"
+    return tuple(VectorCount(*row) for row in archive.rows(query))

@@ -11,23 +11,9 @@ from collections.abc import Iterable, Sequence
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import DATA_URL, find_step, readable
 from unified_state.errors import UsageError
-from unified_state.lib.record import Record
 from unified_state.model.step import EMBEDDED_CHARACTERS
 
 _LARGEST = (1 << 63) - 1
-
-
-class VectorCount(Record):
-    """The number of steps that have a vector of one version of a model."""
-
-    model: str
-    version: str
-    steps: int
-
-
-def full_name(name: str, version: str) -> str:
-    """Return the name of a model for stores without versions, so that vectors of two versions are never compared."""
-    return f"{name} {version}"
 
 
 def model_number(archive: Archive, name: str, version: str, dimensions: int) -> int:
@@ -107,12 +93,6 @@ def count_vectors(archive: Archive, model: int) -> int:
 def count_embeddable(archive: Archive) -> int:
     """Return the number of steps with text."""
     return int(archive.row("SELECT count(*) FROM step WHERE kind NOT NULL")[0])
-
-
-def vector_counts(archive: Archive) -> tuple[VectorCount, ...]:
-    """Return the number of vectors of each model."""
-    query = "SELECT name, version, count(*) FROM vector JOIN vector_model ON vector_model.id = model GROUP BY model"
-    return tuple(VectorCount(*row) for row in archive.rows(query))
 
 
 def drop_vectors(archive: Archive, name: str, *, but: int = 0) -> int:
