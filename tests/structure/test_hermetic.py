@@ -15,7 +15,7 @@ CHOSEN = (
     "acceptance/test_isolation.py",
     "capture/test_client_tools.py",
     "interfaces/hooks/test_refused_compaction.py",
-    "project/test_outside_history.py",
+    "project/test_later_commits.py",
     "project/test_place.py",
     "restore/test_restored_work.py",
     "restore/test_session_before.py",

@@ -16,7 +16,7 @@ from unified_state.model.item import VALID, LedgerItem, Validity
 from unified_state.project.file_versions import changed_since
 from unified_state.project.find_repository import Repository, read_head
 
-_MOST_FILES, _MOST_COMMITS = 64, 200
+_MOST_FILES = 64
 
 
 def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
@@ -64,13 +64,12 @@ def standing(archive: Archive, repository: Repository) -> ValidityReport:
 
 
 def _later_commits(repository: Repository, head: str | None, items: Sequence[LedgerItem]) -> set[str]:
-    """Return the commits of items that come after `head`: it is an ancestor of them. Only the newest commits are looked
-    at, because the number is limited. Nothing is later where git cannot tell.
+    """Return the commits of items that come after `head`: it is an ancestor of them. The newest items are looked at
+    first, because the number of commits is limited.
     """
-    commits = dict.fromkeys(item.commit for item in reversed(items) if item.commit and item.commit != head)
-    newest = list(commits)[:_MOST_COMMITS]
-    if head is None or not newest:
+    commits = [item.commit for item in reversed(items) if item.commit and item.commit != head]
+    if head is None or not commits:
         return set()
-    from unified_state.project.git_command import outside_history  # not for items of this commit
+    from unified_state.project.git_command import later_commits  # not for items of this commit
 
-    return outside_history(repository.worktree, head, newest, is_later=True)
+    return later_commits(repository.worktree, head, commits)

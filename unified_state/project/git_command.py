@@ -44,9 +44,9 @@ _NO_NAME_FITS = 1  # exit code of `git config`
 _NOT_STARTED = (OSError, ValueError)  # ValueError: not a valid path on any file system
 _SMALL_OUTPUT, _MOST_CHARACTERS = 1 << 16, 300
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)}
-_MOST_COMMITS, _MOST_HISTORY, _HISTORY_SECONDS = 1_000, 4 << 20, 1.0
+_MOST_COMMITS, _MOST_HISTORY, _HISTORY_SECONDS = 200, 4 << 20, 1.0
 # Replaced commits count as they were written.
-_HISTORY = ("--no-replace-objects", "rev-list", "--ignore-missing")
+_LATER = ("--no-replace-objects", "rev-list", "--ignore-missing", "--ancestry-path")
 
 
 def is_dropped(name: str) -> bool:
@@ -139,23 +139,15 @@ def run_git(
     return answer.content.decode("utf-8", "surrogateescape") if asked.exit_code == 0 else None
 
 
-def outside_history(
-    worktree: str,
-    head: str,
-    commits: Iterable[str],
-    *,
-    is_later: bool = False,
-    seconds: float = _HISTORY_SECONDS,
-    start: StartPrograms = Processes,
-) -> set[str]:
-    """Return those of the commits that are not in the history of `head`, or with `is_later` those of these that have it
-    in theirs. There are none if git cannot tell within some seconds, and no commit that is missing is among them.
+def later_commits(worktree: str, head: str, commits: Iterable[str]) -> set[str]:
+    """Return those of the commits that have `head` in their history, or none if git cannot tell within a second. No
+    commit that is missing is among them.
     """
     asked = [commit for commit in dict.fromkeys(commits) if commit != head and is_object_id(commit)][:_MOST_COMMITS]
     if not asked or not is_object_id(head):
         return set()
-    question = (*_HISTORY, *["--ancestry-path"] * is_later, *asked, f"^{head}", "--")
-    told = run_git(worktree, question, environment(), time.monotonic() + seconds, limit=_MOST_HISTORY, start=start)
+    question = (*_LATER, *asked, f"^{head}", "--")
+    told = run_git(worktree, question, environment(), time.monotonic() + _HISTORY_SECONDS, limit=_MOST_HISTORY)
     return set((told or "").split()).intersection(asked)
 
 

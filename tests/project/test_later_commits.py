@@ -1,16 +1,15 @@
-"""What git tells of commits that are not in a history, in real repositories of every kind."""
+"""What git tells of commits that came after another one, in real repositories of every kind."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from unified_state.lib.processes import Processes
-from unified_state.project.git_command import GitPythonProcesses, outside_history
+from unified_state.project import git_command
+from unified_state.project.git_command import later_commits
 
 Git = Callable[..., str]
 
@@ -29,21 +28,16 @@ def history(git: Git, repository: Path) -> list[str]:
 
 def later(folder: Path, head: str, commits: list[str]) -> set[str]:
     """The commits that have a head in their history."""
-    return outside_history(str(folder), head, commits, is_later=True)
+    return later_commits(str(folder), head, commits)
 
 
-@pytest.mark.parametrize("start", [Processes, GitPythonProcesses], ids=["a hook", "GitPython"])
-def test_every_commit_tells_what_is_outside_its_history_and_what_comes_after_it(
-    git: Git, history: list[str], repository: Path, start: Callable[..., Any]
+def test_every_commit_tells_what_comes_after_it(
+    git: Git, history: list[str], repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(git_command, "_HISTORY_SECONDS", 20.0)
     for head in history:
-        earlier = git("rev-list", head).split()
         behind = git("rev-list", "--ancestry-path", f"{head}..HEAD").split()
-        found = [
-            outside_history(str(repository), head, history, is_later=is_later, seconds=20, start=start)
-            for is_later in (False, True)
-        ]
-        assert found == [set(history) - set(earlier), set(behind)]
+        assert later(repository, head, history) == set(behind)
 
 
 def test_a_worktree_and_a_shallow_clone_tell_what_they_have(
@@ -57,15 +51,15 @@ def test_a_worktree_and_a_shallow_clone_tell_what_they_have(
     assert later(tmp_path / "clone", history[0], history) == set()  # it is not there
 
 
-def test_where_git_cannot_tell_nothing_is_outside(
+def test_where_git_cannot_tell_nothing_is_later(
     history: list[str], repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert outside_history(str(tmp_path), history[0], history) == set()
-    assert outside_history(str(repository), "x", history) == set()
-    assert outside_history(str(repository), history[0], ["../../secret", "", "--all"]) == set()
+    assert later(tmp_path, history[0], history) == set()
+    assert later(repository, "x", history) == set()
+    assert later(repository, history[0], ["../../secret", "", "--all"]) == set()
     commit = repository / ".git/objects" / history[3][:2] / history[3][2:]
     commit.unlink()
     os.mkfifo(commit)
-    assert outside_history(str(repository), history[0], history[-1:], seconds=0.5) == set()
+    assert later(repository, history[0], history[-1:]) == set()
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert outside_history(str(repository), history[-1], history) == set()
+    assert later(repository, history[0], history) == set()
