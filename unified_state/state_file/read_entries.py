@@ -38,7 +38,7 @@ _HIGHEST_NUMBER = 1_000_000  # larger numbers do not come from our counter
 class StateEntry(Record):
     """An entry of a state file, which another program may have written.
 
-    `said` has the valid fields of its body. `timestamp` is the entry's own time, or None. `alias` is "" if it has none.
+    `said` has the valid fields of its body. `alias` is "" if it has none.
     """
 
     kind: str
@@ -47,7 +47,6 @@ class StateEntry(Record):
     status: str
     origin: str
     created_at: str
-    timestamp: int | None
     files: tuple[str, ...] = ()
 
 
@@ -111,7 +110,6 @@ def _read_entry(kind: str, raw: dict[str, Any], main: str, now: int) -> StateEnt
         status=status if status in (_IN_FORCE, _PROPOSED, *SETTLED) else _PROPOSED,
         origin=raw["origin"] if raw.get("origin") in ORIGINS else INFERRED,
         created_at=to_text(now if timestamp is None else min(timestamp, now)),
-        timestamp=timestamp,
         files=tuple(texts_in(raw, "files")),
     )
 

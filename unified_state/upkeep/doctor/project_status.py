@@ -95,12 +95,9 @@ def read_saved_at(archive: Archive, place: Place) -> str | None:
     """Return when the state was saved: the last save, or what our state file says if only items were recorded. None if
     there is no such file. The file is not changed.
     """
-    saved = archive.row("SELECT at FROM saved WHERE state_path = ?", place.state_path)
-    return saved_in_file(place) if saved is None else str(saved[0])
-
-
-def saved_in_file(place: Place) -> str | None:
-    """Return when a state file says that it was saved, or None."""
+    saved: str | None = archive.value("SELECT at FROM saved WHERE state_path = ?", place.state_path)
+    if saved is not None:
+        return saved
     try:
         content = state_file_of(place).load()
     except UnifiedStateError:

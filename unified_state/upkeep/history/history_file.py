@@ -59,7 +59,6 @@ class Header(Record):
     """The first line of a history file. `handover` is what a hand-over says beside its records."""
 
     project: str
-    version: int = VERSION
     handover: dict[str, Any] | None = None
 
 
@@ -148,7 +147,7 @@ def _header(path: str, told: dict[str, Any]) -> Header:
         message = f"{path} has version {version} of a history file; this unified-state knows up to {VERSION}"
         raise NewerVersionError(message, f"upgrade unified-state: {upgrade_line()}")
     handover = told.get("handover")
-    return Header(project=project, version=version, handover=handover if isinstance(handover, dict) else None)
+    return Header(project=project, handover=handover if isinstance(handover, dict) else None)
 
 
 def _record(path: str, number: int, told: dict[str, Any]) -> HistoryRecord:

@@ -209,11 +209,11 @@ def show_state(context: Context) -> None:
 
 
 def _age(context: Context, arguments: Namespace) -> int:
-    from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at, saved_in_file
+    from unified_state.upkeep.doctor.project_status import minutes_since, read_saved_at
 
     workspace, now = context.workspace(create=False), current_time()
     place, is_empty = workspace.place, workspace.is_empty
-    saved_at = saved_in_file(place) if is_empty else workspace.use(lambda archive: read_saved_at(archive, place))
+    saved_at = None if is_empty else workspace.use(lambda archive: read_saved_at(archive, place))
     age = minutes_since(saved_at, now)
     items, lines = ({"valid": 0, "others": []}, []) if is_empty else _standing(workspace)
     when = age_text(now, to_milliseconds(saved_at))
