@@ -6,12 +6,10 @@ It always exits with 0, because the client shows nothing of a failed one. The cl
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 
 from unified_state.context.read_context import keep_usage
 from unified_state.context.rules.status_text import StatusFigures, StatusInput, parse_status, status_line
@@ -72,28 +70,17 @@ def _other_lines(raw: bytes, replaced: str, place: Place, environ: Mapping[str, 
     command = other_command(replaced, place.repository.worktree, environ)
     if not command:
         return ""
-    from subprocess import DEVNULL, PIPE, Popen  # most users have no other
-    from threading import Timer
+    from tempfile import TemporaryFile  # most users have no other
 
-    shell, shown = "sh" if sys.platform == "win32" else "/bin/sh", b""
-    with (
-        suppress(OSError),
-        Popen(
-            [shell, "-c", command], stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ, start_new_session=True
-        ) as own,
-    ):
-        assert own.stdin is not None  # noqa: S101  # these are pipes
-        assert own.stdout is not None  # noqa: S101
-        end = Timer(
-            _OTHER_SECONDS, own.kill if sys.platform == "win32" else partial(os.killpg, own.pid, signal.SIGKILL)
-        )
-        end.start()
-        with suppress(BrokenPipeError), own.stdin as given:
-            given.write(raw)
-        shown = own.stdout.read(_MOST_BYTES)
-        is_well = own.wait() == 0
-        end.cancel()
-        return shown.decode("utf-8", "replace").rstrip() if is_well else ""
+    from unified_state.lib.processes import Excerpt, Processes, Program
+
+    shown, shell = Excerpt(_MOST_BYTES), "sh" if sys.platform == "win32" else "/bin/sh"
+    with suppress(OSError), TemporaryFile() as given:
+        given.write(raw)
+        given.seek(0)
+        own = Program("status line", [shell, "-c", command], shown, given)
+        Processes([own], environ).finish(time.monotonic() + _OTHER_SECONDS)
+        return shown.content.decode("utf-8", "replace").rstrip() if own.exit_code == 0 else ""
     return ""
 
 

@@ -41,11 +41,11 @@ class Excerpt:
 
 class Program:
     """One program: its name for messages, its arguments (the first is its path), the reader of its output, its exit
-    code. Its input is empty.
+    code. Its input is empty, or a file.
     """
 
-    def __init__(self, name: str, arguments: list[str], output: Reader) -> None:
-        self.name = name
+    def __init__(self, name: str, arguments: list[str], output: Reader, given: int | IO[bytes] = DEVNULL) -> None:
+        self.name, self.given = name, given
         self.arguments = arguments
         self.output = output
         self.complaint = Excerpt(_COMPLAINT_LIMIT)
@@ -73,7 +73,7 @@ class Processes:
             raise
 
     def _start(self, program: Program, environment: Mapping[str, str]) -> Popen[bytes]:
-        return Popen(program.arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment, process_group=0)
+        return Popen(program.arguments, stdin=program.given, stdout=PIPE, stderr=PIPE, env=environment, process_group=0)
 
     def finish(self, end: float) -> None:
         """Read until all programs have ended, at most until `end` of the monotonic clock, and kill the others."""
