@@ -11,17 +11,18 @@ from unified_state.extras.blame.blame_lines import blame as blame_lines
 from unified_state.extras.blame.blame_lines import parse_lines
 from unified_state.interfaces.mcp.server_project import Project, visible_value
 from unified_state.interfaces.mcp.tool_pages import paged
-from unified_state.interfaces.mcp.tools import READS, Offset, tool
+from unified_state.interfaces.mcp.tools import READS, Offset
 from unified_state.lib.excerpts import PAGE_TOKENS, page_of_entries
 
 
 class BlameTools:
     """The tool that reads who wrote a line."""
 
+    hints = READS
+
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    @tool(READS)
     def blame(
         self,
         file: Annotated[str, Field(description="a file of this project")],

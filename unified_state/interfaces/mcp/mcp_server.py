@@ -93,15 +93,15 @@ class Server(MCPServer[None]):
 
 
 def _tools(project: Project) -> Iterator[Tool]:
-    """Yield the public methods as tools, with the hints of those that are marked."""
+    """Yield the public methods as tools, with the hints of their class."""
     for owner in (make(project) for make in (ReadingTools, RecordingTools, *parts("TOOLS"))):
-        for method in (getattr(owner, name) for name in vars(type(owner)) if not name.startswith("_")):
-            hints = getattr(method, "hints", None)
+        names = (name for name, value in vars(type(owner)).items() if inspect.isfunction(value) and name[0] != "_")
+        for method in (getattr(owner, name) for name in names):
             tool = Tool.from_function(
                 answering(method),
                 method.__name__.rstrip("_"),
                 description=_about(method),
-                annotations=hints,
+                annotations=getattr(owner, "hints", None),
                 structured_output=False,
             )
             tool.parameters = _brief(tool.parameters)

@@ -38,28 +38,17 @@ from unified_state.state_file.writer.record_state import add_item
 from unified_state.state_file.writer.save_state import correct_note, record_note
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
-SETS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 Offset = Annotated[int, Field(ge=0, description="next_offset of the page before")]
 
 
-def tool(hints: ToolAnnotations) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as a tool, with hints on its effects for the client."""
-
-    def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        method.__dict__["hints"] = hints
-        return method
-
-    return mark
-
-
 class ReadingTools:
-    """The tools that read a project."""
+    """The tools that read a project. `hints` tell the client what they do."""
+
+    hints = READS
 
     def __init__(self, project: Project) -> None:
         self._project = project
 
-    @tool(READS)
     def list_(
         self,
         offset: Offset = 0,
@@ -71,7 +60,6 @@ class ReadingTools:
         """
         return state_page(self._project, offset, at)
 
-    @tool(READS)
     def history(
         self,
         id: Annotated[str, Field(description="an item: D7; or a point: K2, T41, 3d, HEAD~3")],  # noqa: A002
@@ -83,7 +71,6 @@ class ReadingTools:
         """
         return history_page(self._project.reading(), id, last, offset)
 
-    @tool(READS)
     def search(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         query: Annotated[str, Field(description="words, or a question; none: the log")] = "",
@@ -122,7 +109,6 @@ class ReadingTools:
             answer["team"] = _hits_of_team(workspace, wanted.replace(limit=limit))
         return {**answer, "notes": notes} if notes else answer
 
-    @tool(READS)
     def show(  # the arguments of the tool, as the agent sees them
         self,
         id: Annotated[  # noqa: A002  # the name in the answers
@@ -152,7 +138,6 @@ class ReadingTools:
         named = workspace.use(lambda archive: turn_of(archive, id)) if turn else id
         return recall_and_note(workspace, named, current_time(), part, page)
 
-    @tool(READS)
     def restore(
         self,
         budget: Annotated[int | None, Field(ge=1, description="the size of the whole in tokens")] = None,
@@ -212,6 +197,8 @@ Reason = Annotated[
 class RecordingTools:
     """The tools that record in a project. A call is durable once it is answered."""
 
+    hints = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
+
     def __init__(self, project: Project) -> None:
         self._project = project
 
@@ -220,7 +207,6 @@ class RecordingTools:
         notes: list[str] = []
         return {**disk_value(record(self._project.recording(notes.append))), "notes": notes}
 
-    @tool(ADDS)
     def add(  # noqa: PLR0913, PLR0917  # the arguments of the tool, as the agent sees them
         self,
         text: Text,
@@ -247,7 +233,6 @@ class RecordingTools:
 
         return self._recorded(record)
 
-    @tool(SETS)
     def edit(  # the arguments of the tool, as the agent sees them
         self,
         id: Id,  # noqa: A002  # the name in the answers
@@ -272,7 +257,6 @@ class RecordingTools:
         entry = correct(workspace, drop_item, id) if drop else correct(workspace, edit, id, changes)
         return {"id": entry.id, "status": entry.status or ACTIVE, "notes": notes}
 
-    @tool(SETS)
     def resolve(
         self,
         id: Id,  # noqa: A002  # the name in the answers
@@ -284,7 +268,6 @@ class RecordingTools:
             return self._recorded(lambda workspace: correct_note(workspace, number, done=True))
         return self._recorded(lambda workspace: correct(workspace, close, id, text))
 
-    @tool(SETS)
     def work(
         self,
         id: Annotated[str | None, Field(description="ticket, issue, task")] = None,  # noqa: A002  # the name on disk
