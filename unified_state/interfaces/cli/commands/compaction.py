@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from unified_state.errors import UsageError
@@ -20,8 +19,6 @@ _SESSION = option(
     "an id or its begin, or a time (yesterday); default: the session that runs this command, else the newest",
     dest="session_id",
 )
-_COLUMNS = "kept: the summary has it; missing: it does not; restored: told again; tokens: what that took"
-_COUNTED = ("kept", "missing", "restored")
 
 
 def _preview(context: Context, arguments: Namespace) -> None:
@@ -61,30 +58,19 @@ def list_compactions(context: Context) -> None:
     from unified_state.restore.note_survival import survivals
 
     workspace = context.workspace(create=False)
-    table = [] if workspace.is_empty else workspace.use(survivals)
-    if not table:
-        return context.nothing(table, "no compaction with a summary is archived yet")
-    context.show(table, _table(table), style="labels")
-    return context.say(_COLUMNS) if not context.as_json and sys.stdout.isatty() else None
+    found = [] if workspace.is_empty else workspace.use(survivals)
+    if not found:
+        return context.nothing(found, "no compaction with a summary is archived yet")
+    return context.show(found, "\n".join(map(_line, found)), style="labels")
 
 
 def _of_one(found: dict[str, Any]) -> str:
-    head = f"{found['ref']}  {found['timestamp']}  {found['line'] or 'there were no items'}"
     told = (f"  {item['ref']:<5} {item['verdict']}{', told again' * item['restored']}" for item in found["items"])
-    return "\n".join([head, *told])
+    return "\n".join([_line(found), *told])
 
 
-def _table(table: list[dict[str, Any]]) -> str:
-    """Return a table with one row for each compaction: its ref and time on the left, numbers on the right."""
-    rows = [["", "when", "items", *_COUNTED, "tokens"]]
-    for found in table:
-        numbers = (found["total"], *(len(found[name]) for name in _COUNTED), found["restored_tokens"])
-        rows.append([found["ref"], found["timestamp"][:16] + "Z", *map(str, numbers)])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:{'<>'[at > 1]}{width}}" for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    )
+def _line(found: dict[str, Any]) -> str:
+    return f"{found['ref']}  {found['timestamp']}  {found['line'] or 'there were no items'}"
 
 
 COMMANDS = {
