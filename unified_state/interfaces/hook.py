@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from unified_state.archive.archive import Archive
-from unified_state.errors import CompactionRefusedError, StorageError
+from unified_state.errors import CompactionRefusedError, StorageError, UsageError
 from unified_state.interfaces.hooks.hook_call import HookCall
 from unified_state.interfaces.tool_hook import Run, given, limit_time, parse_event, tell, warn
 from unified_state.lib.fence import visible
 from unified_state.lib.json_text import dump_ascii_json
 from unified_state.model.constraint import SKILL_EVENT, TOOL_EVENT
-from unified_state.model.hook_event import CALLS_EVENT, HOST_MARK, PARTS, UNNAMED_HOST, HookEvent, Moment
+from unified_state.model.hook_event import CALLS_EVENT, HOST_MARK, UNNAMED_HOST, HookEvent, Moment
 from unified_state.project.place import Place, hook_settings, keep_project, locate, session_project
 from unified_state.project.workspace.workspace import UNAVAILABLE, Workspace
 from unified_state.settings import PROJECT_FILE, Settings, environment
@@ -74,7 +74,6 @@ class HookRun(Run):
         self.environ = environment() if environ is None else environ
         self.project = ""  # the folder of the session's project
         self.status = 0
-        self.handler: Handler = lambda _call, _archive: ""
 
     def run(self) -> int:
         """Handle the event and return the exit status. It raises nothing."""
@@ -87,8 +86,9 @@ class HookRun(Run):
     def _run(self) -> str:
         event = self.parse()
         found = self._find(event)
-        if found is None or not self._find_handler():
+        if found is None:
             return ""
+        self.handler = _handler(self.event_name)
         call = self.open(event, *found)
         output = self.handle(call)
         if output or call.message or call.reply:
@@ -98,17 +98,6 @@ class HookRun(Run):
 
             call.workspace.use(lambda archive: note_if_quiet(call, archive))
         return ""
-
-    def _find_handler(self) -> bool:
-        handler = _handler(self.event_name)
-        if handler is None:
-            self.problem = f"there is no handler for the event {self.event_name!r}"
-        elif self.part and self.part not in PARTS:
-            self.problem = f"there is no part {self.part!r} of the event {self.event_name}"
-        else:
-            self.handler = handler
-            return True
-        return False
 
     def read(self) -> bytes:
         """Read the client's input."""
@@ -205,7 +194,7 @@ class HookRun(Run):
         return "" if call.event.is_foreign else output  # only Claude Code accepts plain text
 
 
-def _handler(event_name: str) -> Handler | None:
+def _handler(event_name: str) -> Handler:
     match event_name:
         case "UserPromptSubmit":
             from unified_state.interfaces.hooks.user_prompt_submit import on_user_prompt_submit as handler
@@ -224,5 +213,6 @@ def _handler(event_name: str) -> Handler | None:
         case "PreCompact":
             from unified_state.interfaces.hooks.pre_compact import on_pre_compact as handler
         case _:
-            return None
+            message = f"there is no handler for the event {event_name!r}"
+            raise UsageError(message)
     return handler

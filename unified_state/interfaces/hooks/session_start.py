@@ -168,17 +168,11 @@ def _find_health(call: HookCall, archive: Archive) -> str | None:
 
 def _unjoined_line(call: HookCall, archive: Archive) -> str | None:
     """Return a line for the first sessions of a new archive if another archive may be meant."""
-    place, data_dir = call.workspace.place, call.settings.data_dir
-    if not _is_among_first(archive):
+    if count_sessions(archive) >= _FIRST_SESSIONS:
         return None
     from unified_state.project.workspace.link import unjoined_line  # few sessions have another archive as a candidate
 
-    return unjoined_line(place, data_dir)
-
-
-def _is_among_first(archive: Archive) -> bool:
-    """Return whether the next session is among the first of an archive."""
-    return count_sessions(archive) < _FIRST_SESSIONS
+    return unjoined_line(call.workspace.place, call.settings.data_dir)
 
 
 def _composed(call: HookCall, archive: Archive, session: int, known: RestoreInput) -> str:
