@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -64,14 +65,8 @@ def names_file(text: str, file: str) -> bool:
 
     `src/app.py` names `app.py`, but `my_app.py` does not.
     """
-    folded, name = _folded(text), _folded(file)
-    position = folded.find(name)
-    while position >= 0:
-        before, after = folded[max(0, position - 1) : position], folded[position + len(name) :][:1]
-        if not (before.isalnum() or after.isalnum() or before in {"_", "-", "."} or after in {"_", "-"}):
-            return True
-        position = folded.find(name, position + 1)
-    return False
+    name = re.escape(_folded(file))
+    return re.search(rf"(?<![\w.-]){name}(?![\w-])", _folded(text)) is not None
 
 
 def fts_query(words: Sequence[str], forms: Mapping[str, tuple[str, ...]] | None = None) -> str:

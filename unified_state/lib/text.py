@@ -7,6 +7,7 @@ hold them.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any
@@ -173,8 +174,8 @@ def _pairs(run: str) -> str:
     return f" {' '.join([*pairs, run[-1]])} "
 
 
-_LEAST_HASH, _MOST_HASH = 6, 40  # digits of a commit id, in a query
-_HEXADECIMAL = frozenset("0123456789abcdef")
+_HASH = re.compile("(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6,40}")  # a commit id in a query: letters and digits
+_PART = re.compile("[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SHORTEST_NAME, _LONGEST_NAME, _SHORTEST_PART, _MOST_PARTS = 4, 60, 3, 8
 _MOST_KNOWN = 50_000  # names in the cache
 
@@ -262,24 +263,12 @@ def _name_with_parts(word: bytes) -> tuple[str, str] | None:
 
 def split_name(name: str) -> list[str]:
     """Return the parts of a name: `HTTPServerError` is HTTP, Server and Error, `TS2345` is TS and 2345."""
-    parts, begin = [], 0
-    for at in range(1, len(name)):
-        before, here, after = name[at - 1], name[at], name[at + 1 : at + 2]
-        is_capital = here.isupper() and (not before.isupper() or after.islower())
-        if is_capital or here.isdigit() != before.isdigit():
-            parts.append(name[begin:at])
-            begin = at
-    return [*parts, name[begin:]]
+    return _PART.findall(name) or [name]
 
 
 def is_hash(word: str) -> bool:
     """Return whether a word looks like a commit id or a part of one."""
-    return (
-        _LEAST_HASH <= len(word) <= _MOST_HASH
-        and _HEXADECIMAL.issuperset(word)
-        and not word.isdigit()
-        and not word.isalpha()
-    )
+    return _HASH.fullmatch(word) is not None
 
 
 def is_cjk(character: str) -> bool:

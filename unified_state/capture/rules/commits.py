@@ -5,6 +5,7 @@ Only the output of the creating command counts. A log or a file that shows a com
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from unified_state.lib.shell.shell_commands import simple_commands
@@ -15,8 +16,7 @@ COMMIT, PULL_REQUEST = "commit", "pull_request"
 MAKES_COMMITS = ("commit", "cherry-pick", "revert")
 _OPTIONS_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _ADDRESSES = ("/pull/", "/merge_requests/", "/pull-requests/")
-_SHORTEST_HASH, _LONGEST_HASH = 7, 64
-_HEX = frozenset("0123456789abcdef")
+_MADE = re.compile(r"\[([^\]]+?)(?: \(root-commit\))? ([0-9a-f]{7,64})\] (.*)")  # a line in which git reports a commit
 _DRY = "--dry-run"
 
 
@@ -30,9 +30,8 @@ def commits(command: str, output: str) -> Iterator[Fact]:
     if not any(_git_verb(words) in MAKES_COMMITS and _DRY not in words for words in simple_commands(command)):
         return
     for line in output.split("\n"):
-        made = _commit_in(line)
-        if made is not None:
-            branch, commit, subject = made
+        if made := _MADE.match(line):
+            branch, commit, subject = made.groups()
             body = {"type": COMMIT, "content": f"{commit} {subject}", "source": f"git commit on {branch}"}
             yield Fact(COMMIT, EVIDENCE, OBSERVED, "active", body, line)
 
@@ -57,16 +56,6 @@ def _git_verb(words: list[str]) -> str:
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in _OPTIONS_WITH_VALUE else 1
     return words[position] if position < len(words) else ""
-
-
-def _commit_in(line: str) -> tuple[str, str, str] | None:
-    """Return branch, hash and subject of a line in which git reports a commit, or None."""
-    if not line.startswith("["):
-        return None
-    inside, found, subject = line[1:].partition("] ")
-    branch, _, commit = inside.rpartition(" ")
-    is_hash = _SHORTEST_HASH <= len(commit) <= _LONGEST_HASH and _HEX.issuperset(commit)
-    return (branch.removesuffix(" (root-commit)"), commit, subject) if found and is_hash and branch else None
 
 
 def _is_address(word: str) -> bool:
