@@ -7,6 +7,7 @@ each character once, and no page is empty.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -133,6 +134,9 @@ _MOST_MATCHES = 200
 _LONG_LINE, _AROUND = 600, 250
 
 
+_RANGE = re.compile(r"(\d{0,18})\d*\s*(?:(:)\s*(\d{0,18})\d*)?", re.ASCII)  # no text has more lines
+
+
 def lines_of(text: str) -> list[str]:
     """Return the lines of a text, without their newlines."""
     return text.removesuffix("\n").split("\n")
@@ -140,13 +144,12 @@ def lines_of(text: str) -> list[str]:
 
 def parse_range(text: str, count: int) -> tuple[int, int]:
     """Return the first and last line of a range: `200:260`, `200:`, `:60` or `200`. Raises UsageError."""
-    first, colon, last = text.replace(",", "").partition(":")
-    parts = [part.strip() for part in (first, last)]
-    if not any(parts) or not all(part == "" or (part.isascii() and part.isdigit()) for part in parts):
+    found = _RANGE.fullmatch(text.replace(",", "").strip())
+    if found is None or not (found[1] or found[3]):
         message = f"{text[:60]!r} is no range of lines"
         raise UsageError(message, "say 200:260, 200:, :60 or 200")
-    begin = max(1, _number(parts[0] or "1"))
-    end = min(count, _number(parts[1]) if parts[1] else count if colon else begin)
+    begin = max(1, int(found[1] or "1"))
+    end = min(count, int(found[3]) if found[3] else count if found[2] else begin)
     if begin > end:
         message = f"there are no lines {text[:60]}: it has {count:,}"
         raise UsageError(message, "say 200:260, 200:, :60 or 200")
@@ -159,10 +162,6 @@ def _around(number: int, line: str, start: int, end: int) -> str:
         start, end = max(0, start - _AROUND), min(len(line), end + _AROUND)
         line = f"[… {start:,} characters]{line[start:end]}[… {len(line) - end:,} characters]"
     return f"{number}:{line}"
-
-
-def _number(digits: str) -> int:
-    return int(digits[:18])  # more than any text has lines
 
 
 _SECONDS = 5.0

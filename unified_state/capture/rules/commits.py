@@ -15,7 +15,7 @@ from unified_state.model.item import EVIDENCE, Fact
 COMMIT, PULL_REQUEST = "commit", "pull_request"
 MAKES_COMMITS = ("commit", "cherry-pick", "revert")
 _OPTIONS_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
-_ADDRESSES = ("/pull/", "/merge_requests/", "/pull-requests/")
+_ADDRESS = re.compile(r"https://.*/(?:pull|merge_requests|pull-requests)/\d+")
 _MADE = re.compile(r"\[([^\]]+?)(?: \(root-commit\))? ([0-9a-f]{7,64})\] (.*)")  # a line in which git reports a commit
 _DRY = "--dry-run"
 
@@ -42,7 +42,7 @@ def pull_requests(command: str, output: str) -> Iterator[Fact]:
         words[:3] in (["gh", "pr", "create"], ["glab", "mr", "create"]) and _DRY not in words
         for words in simple_commands(command)
     )
-    address = next((word for word in reversed(output.split()) if _is_address(word)), None) if made else None
+    address = next((word for word in reversed(output.split()) if _ADDRESS.fullmatch(word)), None) if made else None
     if address is not None:
         body = {"type": PULL_REQUEST, "content": address, "source": command.split("\n", 1)[0][:200]}
         yield Fact(PULL_REQUEST, EVIDENCE, OBSERVED, "active", body, address)
@@ -56,8 +56,3 @@ def _git_verb(words: list[str]) -> str:
     while position < len(words) and words[position].startswith("-"):
         position += 2 if words[position] in _OPTIONS_WITH_VALUE else 1
     return words[position] if position < len(words) else ""
-
-
-def _is_address(word: str) -> bool:
-    head, mark, number = next((word.partition(mark) for mark in _ADDRESSES if mark in word), ("", "", ""))
-    return head.startswith("https://") and bool(mark) and number.isdecimal()

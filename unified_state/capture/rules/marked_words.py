@@ -6,6 +6,7 @@ Invariant: a marked line is in the user's own words (see `own_words`), and the t
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from unified_state.hosts.transcripts.rules.own_words import own_passages, without_command
@@ -23,8 +24,7 @@ _MARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "decision": (DECISION, {"rationale": "marked in a prompt"}),
     "todo": (QUESTION, {"context": "marked in a prompt, to do"}),
 }
-_BULLETS = "-*+\u2022"
-_LONGEST_MARK = 40  # characters up to the colon
+_MARKED_LINE = re.compile(rf"\s*(?:(?:[-*+\u2022]|\d+[.)]) \s*)?((?ai:{'|'.join(_MARKS)})):\s*(\S.*)")  # and its bullet
 _LONGEST_DECISION = 1_000  # characters of a prompt
 
 
@@ -71,15 +71,8 @@ def marks_in(prompt: str) -> tuple[list[Mark], list[Mark]]:
 
 
 def _read(line: str) -> Mark | None:
-    word, colon, text = line[:_LONGEST_MARK].strip().partition(":")
-    word, text = _without_bullet(word).lower(), line.partition(":")[2].strip()
-    return Mark(word, text, line.strip()) if colon and text and word in _MARKS else None
-
-
-def _without_bullet(text: str) -> str:
-    bullet, _, rest = text.partition(" ")
-    is_bullet = bullet in _BULLETS or (bullet[:-1].isdigit() and bullet[-1] in ".)")
-    return rest.strip() if is_bullet else text
+    found = _MARKED_LINE.match(line)
+    return Mark(found[1].lower(), found[2].strip(), line.strip()) if found else None
 
 
 def decided_refs(prompt: str) -> tuple[str, list[str]]:
