@@ -82,7 +82,7 @@ def test_where_one_check_ran_since_the_edit_nothing_is_missing() -> None:
             run("pytest", 0, "1 failed", failed=True, failing=("FAILED test_a", "1 failed")),
             "  $ pytest -> failed: FAILED test_a; 1 failed",
         ),
-        (run("cat a.py", 0, "}", shows=True, lines=40), "  $ cat a.py"),
+        (run("gh pr view 7", 0, "--", shows=True, lines=40), "  $ gh pr view 7"),
         (run("cat VERSION", 0, "1.2", shows=True), "  $ cat VERSION -> ended: 1.2"),
         (run("make bench", 0, goes_on=True), "  $ make bench -> in the background, no end seen"),
     ],
@@ -111,6 +111,13 @@ def test_a_failure_that_two_later_runs_solved_is_not_told() -> None:
 @pytest.mark.parametrize("command", ["git status", "git diff --stat", "git add -A", "git log --oneline"])
 def test_what_git_shows_again_at_any_time_is_not_told(command: str) -> None:
     assert told(run(command, 0, "x")) == []
+
+
+def test_a_command_that_only_showed_files_is_told_if_its_output_is_an_outcome() -> None:
+    assert told(run("sed -n 1,80p a.py", 0, "}", shows=True, lines=80)) == []
+    assert told(run("rg -n limit", 0, "", shows=True)) == ["  $ rg -n limit -> ended: no output"]
+    failed = run("ls a b", 0, "ls: b: No such file", shows=True, lines=2, failed=True)
+    assert told(failed) == ["  $ ls a b -> failed: ls: b: No such file"]
 
 
 def test_what_a_later_line_holds_is_not_told() -> None:

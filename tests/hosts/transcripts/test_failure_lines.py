@@ -42,6 +42,12 @@ def test_what_only_shows_errors_has_none() -> None:
     assert failing_lines("grep: a.py: error: no such file", "grep -n Error a.py", is_error=True) != []
 
 
+def test_a_name_that_ends_with_error_is_no_failure() -> None:
+    passed = "(pass) reads fail_on_error: true\nRan 125 tests across 3 files."
+    assert failing_lines(passed, "bun test", is_error=False) == []
+    assert failing_lines(f"{passed}\nerror: no test found", "bun test", is_error=False) == ["error: no test found"]
+
+
 @pytest.mark.parametrize("output", ["<tool_use_error>File does not exist.", "The user doesn't want to proceed with it"])
 def test_what_never_ran_has_no_failure(output: str) -> None:
     assert failing_lines(output, "make", is_error=True) == []

@@ -72,7 +72,7 @@ def command_key(command: str) -> str:
 
 
 _OPENINGS = {"if", "while"}  # the command follows these words
-_NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "set"}
+_NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "printf", "set"}
 _SHOWING = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
 _SHOWING |= {"strings", "tail", "tree", "wc"}
 

@@ -19,6 +19,8 @@ _CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
 
 # What the agent sees again with one command, and without effect.
 _SHOWN_AGAIN = ("git status", "git diff", "git log", "git add")
+# What only shows files: `[FILES]` and `[LAST STEPS]` have these.
+_READING = ("cat ", "find ", "grep ", "head ", "ls", "nl ", "rg ", "sed ", "tail ")
 
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
@@ -73,7 +75,8 @@ def run_pieces(recent: RecentWork) -> list[Piece]:
     """
     told: list[Run] = []
     for run in recent.runs:
-        is_shown_again = all(part.startswith(_SHOWN_AGAIN) for part in run.parts)
+        without_effect = (*_SHOWN_AGAIN, *(() if _has_outcome(run) else _READING))
+        is_shown_again = all(part.startswith(without_effect) for part in run.parts)
         is_held = any(run.parts and run.parts <= later.parts for later in told)
         if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
             told.append(run)
@@ -81,6 +84,11 @@ def run_pieces(recent: RecentWork) -> list[Piece]:
         Piece(text=(line := _line(run)), tokens=estimate_tokens(f"{line}\n"), age=run.age, weight=_weight(run))
         for run in told
     ]
+
+
+def _has_outcome(run: Run) -> bool:
+    """Return whether the last line of its output says how a run ended, and is not just the end of what it showed."""
+    return run.failed or not run.shows or run.lines <= 1
 
 
 def _weight(run: Run) -> float:
@@ -108,7 +116,7 @@ def _line(run: Run) -> str:
     command = f"  $ {cut(harmless(run.command), _COMMAND_CHARACTERS)}"
     if run.goes_on:
         return f"{command} -> in the background, no end seen"
-    if run.shows and not run.failed and run.lines > 1:
+    if not _has_outcome(run):
         return command
     how = "failed" if run.failed else "ended"
     lines = dict.fromkeys(cut(harmless(line), _OUTCOME_CHARACTERS) for line in (*run.failing, run.last))

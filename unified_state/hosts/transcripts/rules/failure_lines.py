@@ -13,8 +13,8 @@ _MOST, _MOST_LOCATED = 3, 2
 _SHORTEST, _LONGEST = 12, 200  # characters
 _LONGEST_PLACE = 200
 _TRACES = ("FAIL", "rror", "ERROR", "panic:", "fatal:", "xception: ", "not ok")
-_STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "panic:", "fatal:", "E   ", "not ok")
-_MARKS = ("Error:", "error:", "Exception: ", ": error ", " FAILED")
+_STARTS = ("--- FAIL", "FAIL", "ERROR", "error[", "error ", "error:", "panic:", "fatal:", "E   ", "not ok")
+_MARKS = ("Error:", " error:", "Exception: ", ": error ", " FAILED")  # `fail_on_error: true` is none
 _TRUNCATED = " characters truncated] ..."  # end of the client's mark, between two empty lines
 # A client's answers in place of an output. They mean that nothing ran.
 _NOT_RUN = (
