@@ -72,6 +72,12 @@ def test_an_edit_takes_away_the_identifiers_that_it_removes(tool: str, fields: d
     }
 
 
+def test_a_patch_takes_away_the_identifiers_that_it_removes() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n@@\n my_kept\n-my_old my_moved\n+my_new my_moved\n*** End Patch"
+    found = called("apply_patch", input=patch)["a.py"]
+    assert (found.words, found.lost) == ({"my_kept", "my_new", "my_moved"}, {"my_old"})
+
+
 def test_a_file_that_a_call_reads_is_used() -> None:
     found = called("Read", file_path=f"{ROOT}/src/a.py", limit=10)
     assert found["src/a.py"] == Sighting("src/a.py", WRITTEN, is_used=True)
@@ -106,7 +112,18 @@ def test_a_command_that_prints_one_file_shows_its_identifiers(command: str) -> N
     assert found == {"src/a.py": Sighting("src/a.py", SEEN, {"parse_config"}, is_used=True)}
 
 
-@pytest.mark.parametrize("command", ["cat a.py b.py", "sed -i s/a/b/ a.py", "cat a.py; make", "python a.py", "cat ("])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.py b.py",
+        "nl a.mdx && nl b.py",
+        "cat Makefile b.py",
+        "sed -i s/a/b/ a.py",
+        "cat a.py; make",
+        "python a.py",
+        "cat (",
+    ],
+)
 def test_a_command_that_prints_anything_else_shows_none(command: str) -> None:
     assert answered("7  def parse_config():", "Bash", command=command) == {}
 

@@ -55,6 +55,7 @@ def test_a_prompt_opens_a_turn() -> None:
         ("<environment_context>\n  <cwd>/x</cwd>", ["environment"]),
         ("<environment_context>\n  <cwd>/x</cwd>", None),
         ("# AGENTS.md instructions for /x", None),
+        ("<skill>\n<name>worktree</name>", None),
     ],
 )
 def test_what_codex_says_in_the_users_place_is_no_prompt(text: str, kinds: list[str] | None) -> None:

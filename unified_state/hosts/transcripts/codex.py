@@ -30,7 +30,7 @@ from unified_state.lib.shell.shell_line import program_name
 from unified_state.model.step import NOTICE, PROMPT, TEXT, THINKING, Delivery, Found, RewindMark, Step
 
 _USER_TEXT = "user.text"  # the message part kind of text that the user wrote
-_CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+_CODEX_TEXT = ("<environment_context>", "<user_instructions>", "<skill>", "<turn_aborted>", "# AGENTS.md instructions")
 _SHELLS = {
     "exec_command": "cmd",
     **dict.fromkeys(("shell", "shell_command", "container.exec", "local_shell"), "command"),

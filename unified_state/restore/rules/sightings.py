@@ -6,11 +6,12 @@ only read, one that was edited six times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 from unified_state.hosts.transcripts.rules.call_effects import Call, read_by_command, taken_away
+from unified_state.hosts.transcripts.rules.patches import Change, hunks_of
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
 from unified_state.lib.record import Record
 from unified_state.lib.text import strings_of
@@ -61,9 +62,10 @@ def _of_call(call: Call, root: str) -> Iterator[Sighting]:
     old, new = _replaced_by(call)
     lost, content = old - new, call.fields.get("content")
     whole = set(identifiers(content)) if call.tool == "Write" and isinstance(content, str) else None
-    for path, texts in _written_by(call, root).items():
-        words = identifiers(_beginning("\n".join(texts), _LOOKED_AT))
-        yield Sighting(path, EDITED, words - lost, lost, whole, is_used=True, renamed=_renamed(call))
+    for path, changes in _changes_by_file(call, root).items():
+        words = identifiers(_beginning("\n".join(change.text for change in changes), _LOOKED_AT))
+        gone = lost | _patched_out(changes)
+        yield Sighting(path, EDITED, words - gone, gone, whole, is_used=True, renamed=_renamed(call))
     if call.path and not call.changes:
         yield Sighting(relative_path(call.path, root), WRITTEN, is_used=True)
 
@@ -89,12 +91,19 @@ def _edits(call: Call) -> list[dict[str, Any]]:
     return [edit for edit in (call.fields, *(edits if isinstance(edits, list) else ())) if isinstance(edit, dict)]
 
 
-def _written_by(call: Call, root: str) -> dict[str, list[str]]:
-    """Return the texts that a call writes, by file."""
-    written: dict[str, list[str]] = {}
+def _changes_by_file(call: Call, root: str) -> dict[str, list[Change]]:
+    """Return the changes that a call makes, by file."""
+    changes: dict[str, list[Change]] = {}
     for change in call.changes[:_MOST_FILES]:
-        written.setdefault(relative_path(change.path, root), []).append(change.text)
-    return written
+        changes.setdefault(relative_path(change.path, root), []).append(change)
+    return changes
+
+
+def _patched_out(changes: Iterable[Change]) -> set[str]:
+    """Return the identifiers that stand in a patch before it is applied, and not after that."""
+    hunks = [hunk for change in changes if change.diff for hunk in hunks_of(change)]
+    old, new = (identifiers("\n".join(texts)) for texts in ([hunk[0] for hunk in hunks], [hunk[1] for hunk in hunks]))
+    return old - new
 
 
 def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
@@ -111,8 +120,8 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         paths, searches = read_by_command(call)
         if searches:
             yield from _of_search(text, call, root)
-        elif len(paths) == 1:  # of several it cannot be told which has a name
-            yield Sighting(relative_path(paths.pop(), root), SEEN, identifiers(text), is_used=True)
+        elif len(paths) == 1 and is_file(path := paths.pop()):  # of several it cannot be told which has a name
+            yield Sighting(relative_path(path, root), SEEN, identifiers(text), is_used=True)
     elif call.path and call.tool == "Read" and not step.is_error:
         words = identifiers(text)
         whole = set(identifiers(step.text)) if _is_whole(step, call) else None

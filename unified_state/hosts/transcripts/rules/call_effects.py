@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from unified_state.hosts.transcripts.rules.patches import BEGIN, DELETED, Change, changes_in
-from unified_state.lib.identifiers import is_file
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
 from unified_state.lib.shell.shell_commands import commands_run, only_prints, simple_commands
@@ -167,9 +166,14 @@ def read_by_command(call: Call) -> tuple[set[str], bool]:
     programs = {program_name(command.words[0]) for command in ran}
     if not programs <= _READING or any("-i" in command.words for command in ran):
         return set(), False
-    named = [(command.folder, word) for command in ran for word in command.words[1:] if is_file(word)]
-    paths = {_in_folder(call.fields, folder, Change(word)).path for folder, word in named}
-    return paths, not programs.isdisjoint(_SEARCHING)
+    named = {_in_folder(call.fields, command.folder, Change(word)).path for command in ran for word in _read(command)}
+    return named, not programs.isdisjoint(_SEARCHING)
+
+
+def _read(command: SimpleCommand) -> list[str]:
+    """Return the files that a command is given. The first operand of sed is its script."""
+    operands = [word for word in command.words[1:] if word[:1] != "-" and not word.lstrip("+").isdigit()]
+    return [*operands[1 if program_name(command.words[0]) == "sed" else 0 :], *command.sources]
 
 
 def _in_folder(fields: dict[str, Any], folder: str, change: Change) -> Change:
