@@ -132,6 +132,8 @@ def test_a_command_that_searches_shows_the_files_that_it_found() -> None:
     found = answered("src/a.py:7:def parse_config():", "Bash", command="rg -n parse src | head -5")
     assert found["src/a.py"].words == {"parse_config"}
     assert answered("src/a.py:7:parse_config", "Bash", command="rg -n parse", is_error=True) == {}
+    elsewhere = answered("a.py:7:def parse_config():", "Bash", command="rg -n parse", workdir="/tmp/other")
+    assert elsewhere["/tmp/other/a.py"].words == {"parse_config"}
 
 
 @pytest.mark.parametrize(

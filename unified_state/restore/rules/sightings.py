@@ -117,9 +117,9 @@ def _of_result(step: Step, call: Call, root: str) -> Iterator[Sighting]:
         yield Sighting(relative_path(call.path, root), SEEN, gone="not found")
     text = _beginning(step.text, _LOOKED_AT)
     if call.command and not step.is_error:
-        paths, searches = read_by_command(call)
-        if searches:
-            yield from _of_search(text, call, root)
+        paths, searched = read_by_command(call)
+        if searched is not None:
+            yield from _of_search(text, call, root, searched)
         elif len(paths) == 1 and is_file(path := paths.pop()):  # of several it cannot be told which has a name
             yield Sighting(relative_path(path, root), SEEN, identifiers(text), is_used=True)
     elif call.path and call.tool == "Read" and not step.is_error:
@@ -142,8 +142,9 @@ def _made_of_files(call: Call, root: str) -> Iterator[Sighting]:
         yield Sighting(path, SEEN, gone=gone.replace(f"{root}/", "") if root else gone)
 
 
-def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
-    """Yield the files in a search result (`path:12:line`) with the identifiers in their lines.
+def _of_search(text: str, call: Call, root: str, before: str = "") -> Iterator[Sighting]:
+    """Yield the files in a search result (`path:12:line`) with the identifiers in their lines. `before` stands before
+    relative paths.
 
     If only one file was searched, all lines belong to it.
     """
@@ -158,7 +159,8 @@ def _of_search(text: str, call: Call, root: str) -> Iterator[Sighting]:
             if path in by_file or (path and len(by_file) < _MOST_FILES):
                 by_file.setdefault(path, []).append(line[len(path) :])
     for path, lines in by_file.items():
-        yield Sighting(relative_path(path, root), MENTIONED, identifiers("\n".join(lines)))
+        whole = path if path[:1] in {"", "/"} else before + path
+        yield Sighting(relative_path(whole, root), MENTIONED, identifiers("\n".join(lines)))
 
 
 def _found_in(line: str, before: str) -> str:

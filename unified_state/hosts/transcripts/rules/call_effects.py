@@ -153,21 +153,22 @@ def taken_away(call: Call) -> Iterator[Change]:
         return
 
 
-def read_by_command(call: Call) -> tuple[set[str], bool]:
-    """Return the files that a command prints, as `sed -n 1,80p a.py` does, and whether it searches. Return none if it
-    runs anything else, too.
+def read_by_command(call: Call) -> tuple[set[str], str | None]:
+    """Return the files that a command prints, as `sed -n 1,80p a.py` does, and what stands before the paths that it
+    found if it searches. Return none if it runs anything else, too.
     """
     if not any(f"{name} " in call.command for name in _READING):
-        return set(), False
+        return set(), None
     try:
         ran = [command for command in commands_run(call.command) if command.words and command.words[0] != "cd"]
     except UnreadableError:
-        return set(), False
-    programs = {program_name(command.words[0]) for command in ran}
-    if not programs <= _READING or any("-i" in command.words for command in ran):
-        return set(), False
+        return set(), None
+    programs = [program_name(command.words[0]) for command in ran]
+    if not _READING.issuperset(programs) or any("-i" in command.words for command in ran):
+        return set(), None
     named = {_in_folder(call.fields, command.folder, Change(word)).path for command in ran for word in _read(command)}
-    return named, not programs.isdisjoint(_SEARCHING)
+    searched = (command.folder for command, name in zip(ran, programs, strict=True) if name in _SEARCHING)
+    return named, next((_in_folder(call.fields, folder, Change("")).path for folder in searched), None)
 
 
 def _read(command: SimpleCommand) -> list[str]:
