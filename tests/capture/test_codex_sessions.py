@@ -70,7 +70,7 @@ def codex(tmp_path: Path, archive: Archive, masker: Masker) -> Codex:
 def test_a_patch_gives_files_with_their_identifiers_by_their_paths_in_the_repository(codex: Codex) -> None:
     codex.rollout.patches(EDIT.format(codex.root / "src" / "limiter.py"))
     found = codex.file("src/limiter.py")
-    assert set(found.words) == {"old_rate", "new_rate"}
+    assert set(found.words) == {"new_rate"}  # the patch takes the old one away
     assert found.is_used
 
 
