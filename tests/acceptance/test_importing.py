@@ -19,7 +19,8 @@ from tests.contracts.contract import decision
 from tests.extras.importers.foreign import FLOW, FLOW_JSON, MEM, STATES, database
 from tests.passwd import set_home
 from unified_state.model.history_records import StoredCompaction, StoredLink, StoredStep
-from unified_state.upkeep.history.history_file import to_record, write_history
+from unified_state.upkeep.history.history_file import write_history
+from unified_state.upkeep.history.record_fields import to_record
 
 from .conftest import Prepared
 from .mcp_client import McpClient

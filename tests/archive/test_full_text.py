@@ -14,11 +14,11 @@ from unified_state.archive.full_text import (
     count_having,
     count_steps,
     count_words,
-    forms_of,
     rarest,
 )
 from unified_state.archive.sessions import touch_session
 from unified_state.archive.text_columns import forget_step
+from unified_state.archive.word_forms import forms_of
 from unified_state.archive.write_steps import StepWriter
 from unified_state.lib.query import query_words, words_of
 from unified_state.lib.text import index_text, pack

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unified_state.archive.full_text import forms_of
+from unified_state.archive.word_forms import forms_of
 from unified_state.lib.query import fts_query, query_words
 from unified_state.lib.text import is_hash, parts_of_names, split_name
 

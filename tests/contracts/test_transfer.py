@@ -18,7 +18,8 @@ from unified_state.model.history_records import (
 )
 from unified_state.upkeep.history.archive_changes import append
 from unified_state.upkeep.history.archive_rows import everything
-from unified_state.upkeep.history.history_file import Header, read_history, validator, write_history
+from unified_state.upkeep.history.history_file import Header, read_history, write_history
+from unified_state.upkeep.history.record_fields import validator
 
 from .test_contracts import TIERS
 

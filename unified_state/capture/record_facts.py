@@ -10,7 +10,6 @@ from unified_state.archive.archive import Archive
 from unified_state.capture.rules.client_tools import ANSWER, APPROVED_PLAN
 from unified_state.capture.rules.commits import COMMIT, PULL_REQUEST
 from unified_state.capture.rules.failed_calls import ERROR, FAILED_EDIT, REFUSED_CALL
-from unified_state.ledger.check_validity import file_versions
 from unified_state.ledger.item_table import (
     ACTIVE,
     RESOLVED,
@@ -28,6 +27,7 @@ from unified_state.lib.times import latest_time, new_uuid, to_text
 from unified_state.model.hook_event import Moment
 from unified_state.model.item import EVIDENCE, Fact, LedgerItem
 from unified_state.model.step import Step
+from unified_state.project.file_versions import file_versions
 
 # How many of what a rule captured the state file shows, and so a session start reads.
 _IN_FILE = {ANSWER: 20, APPROVED_PLAN: 4, ERROR: 3, COMMIT: 3, PULL_REQUEST: 2, FAILED_EDIT: 5, REFUSED_CALL: 5}

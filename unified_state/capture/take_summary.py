@@ -80,7 +80,7 @@ def _key(compaction: Compaction, line: BlockLine) -> str:
 
 
 def _insert(archive: Archive, compaction: Compaction, line: BlockLine, now: int) -> LedgerItem:
-    from unified_state.ledger.check_validity import file_versions  # only if a summary reports something
+    from unified_state.project.file_versions import file_versions  # only if a summary reports something
 
     session_id, worktree = archive.row("SELECT session_id, worktree FROM session WHERE id = ?", compaction.session)
     work, key = read_work(archive, compaction.session), _key(compaction, line)

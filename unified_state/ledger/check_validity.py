@@ -1,28 +1,22 @@
 """Validity: whether items still fit the files, the branch and the conversation.
 
-The work is bounded, and asks git once at most. A file is read only if its size is unchanged.
-
-The version of a file is its git blob id, computed here from its bytes, with its size. Versions are compared only with
-each other, since git may store other line endings. Only regular files inside the worktree count, up to a size limit.
+The work is bounded, and asks git once at most. A file is read only if its size is unchanged and its time is not.
 """
 
 from __future__ import annotations
 
-import os
-import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.compactions import place_of_entry, was_taken_back
 from unified_state.ledger.item_table import ACTIVE, stated_items
-from unified_state.lib.read_files import read_regular
 from unified_state.lib.record import Record
 from unified_state.lib.times import to_milliseconds
 from unified_state.model.item import VALID, LedgerItem, Validity
+from unified_state.project.file_versions import changed_since
 from unified_state.project.find_repository import Repository, read_head
 
 _MOST_FILES = 64
-_LARGEST = 1 << 20  # bytes of a file
 
 
 def read_validities(archive: Archive, repository: Repository, items: Sequence[LedgerItem]) -> dict[str, Validity]:
@@ -79,45 +73,3 @@ def _later_commits(repository: Repository, head: str | None, items: Sequence[Led
     from unified_state.project.git_command import later_commits  # not for items of this commit
 
     return later_commits(repository.worktree, head, commits)
-
-
-def file_versions(worktree: str, paths: Iterable[str]) -> dict[str, str]:
-    """Return the versions of the files that exist. Paths are relative to the worktree."""
-    versions = {}
-    for path in paths:
-        found = _stat(worktree, path)
-        if found is not None and found.st_size <= _LARGEST:
-            blob = _blob(os.path.join(worktree, path))
-            if blob:
-                versions[path] = f"{blob} {found.st_size}"
-    return versions
-
-
-def changed_since(worktree: str, path: str, version: str) -> bool | None:
-    """Return whether a file differs from a version; None if it no longer exists."""
-    found = _stat(worktree, path)
-    if found is None:
-        return None
-    blob, size = [*version.split(" "), ""][:2]
-    return str(found.st_size) != size or _blob(os.path.join(worktree, path)) != blob
-
-
-def _stat(worktree: str, path: str) -> os.stat_result | None:
-    if os.path.isabs(path) or ".." in path.replace("\\", "/").split("/"):
-        return None
-    try:
-        found = os.lstat(os.path.join(worktree, path))
-    except (OSError, ValueError):  # ValueError: not a valid path on any file system
-        return None
-    return found if stat.S_ISREG(found.st_mode) else None
-
-
-def _blob(path: str) -> str:
-    """Return the id that git gives these bytes; "" if they cannot be read."""
-    from hashlib import sha1  # 3 ms that most hooks do without
-
-    try:
-        content = read_regular(path, _LARGEST + 1)
-    except OSError:
-        return ""
-    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -121,7 +121,7 @@ def _versions(item: LedgerItem, author: Author) -> dict[str, str]:
     """
     if author.worktree is None or not item.files:
         return {}
-    from unified_state.ledger.check_validity import file_versions  # few items name files
+    from unified_state.project.file_versions import file_versions  # few items name files
 
     versions = file_versions(author.worktree, item.files)
     named = [path for path in item.files if path not in versions and "/" not in path]

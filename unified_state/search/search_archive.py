@@ -16,19 +16,16 @@ from unified_state.archive.full_text import (
     MOST_MATCHES,
     SAMPLE,
     Filters,
-    Forms,
-    begins_in,
     best_matches,
     count_having,
     count_steps,
     count_words,
     find_words,
-    forms_of,
     rarest,
-    with_begins,
 )
 from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import DATA_URL, StepPosition, find_placed, readable
+from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.ledger.item_table import ACTIVE, searched_items
 from unified_state.lib.decay import raised, score
 from unified_state.lib.query import has_any, names_file, query_words, region, snippet, words_of

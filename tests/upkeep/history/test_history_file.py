@@ -25,7 +25,8 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.model.step import KINDS
-from unified_state.upkeep.history.history_file import VERSION, Header, read_history, validator, write_history
+from unified_state.upkeep.history.history_file import VERSION, Header, read_history, write_history
+from unified_state.upkeep.history.record_fields import validator
 
 TEXT = st.text(st.characters(codec=None), max_size=40)  # half an emoji too
 NAME = st.text(min_size=1, max_size=10)

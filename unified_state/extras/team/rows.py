@@ -33,7 +33,7 @@ from unified_state.model.history_records import (
     Tombstone,
 )
 from unified_state.model.item import ATTEMPT, CONSTRAINT, DECISION, QUESTION
-from unified_state.upkeep.history.history_file import to_object, to_record
+from unified_state.upkeep.history.record_fields import to_object, to_record
 
 COPY, LINK, MARK, GONE, ABOUT = "copy", "link", "mark", "gone", "about"
 FOR_GOOD = 1 << 62

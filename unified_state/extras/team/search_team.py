@@ -17,18 +17,15 @@ from unified_state.archive.archive import Archive
 from unified_state.archive.full_text import (
     MOST_COUNTED,
     Filters,
-    Forms,
-    begins_in,
     best_matches,
     count_having,
     count_steps,
-    forms_of,
     index_terms,
     rarest,
-    with_begins,
 )
 from unified_state.archive.sessions import known_session
 from unified_state.archive.steps import StepPosition, readable, uuid_key
+from unified_state.archive.word_forms import Forms, begins_in, forms_of, with_begins
 from unified_state.errors import NotFoundError, StorageError
 from unified_state.extras.team.rows import LONGEST_TERM, facets, from_body, id_of, is_ref, item_text
 from unified_state.extras.team.team_ref import as_foreign

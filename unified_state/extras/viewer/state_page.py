@@ -11,6 +11,7 @@ from unified_state.extras.viewer.open_projects import Project
 from unified_state.extras.viewer.page_writer import page_values, write_page
 from unified_state.ledger.check_validity import read_validities
 from unified_state.ledger.explain_item import explain
+from unified_state.ledger.inbox import read_inbox
 from unified_state.ledger.item_table import ACTIVE, PROPOSED, find_item, list_items
 from unified_state.ledger.rules.item_lines import validity_text
 from unified_state.ledger.rules.short_item import main_text
@@ -19,7 +20,6 @@ from unified_state.model.refs import GLOBAL_MARK
 from unified_state.project.workspace.workspace import items_for_all
 from unified_state.search.past.points import find_point
 from unified_state.search.past.state_at import items_at
-from unified_state.state_file.writer.inbox import read_inbox
 
 ALL, IN_FORCE = "all", "in force"
 _MOST_ITEMS = 500  # of a kind on the page

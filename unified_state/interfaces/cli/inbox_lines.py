@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from unified_state.ledger.inbox import Effect, Proposal
 from unified_state.ledger.item_table import PROPOSED, RESOLVED, SUPERSEDED
 from unified_state.ledger.rules.item_lines import harmless, item_line
 from unified_state.ledger.rules.short_item import main_text, short_form
@@ -12,7 +13,6 @@ from unified_state.ledger.waiting_notes import WORK_ITEM, WaitingNote, is_from_f
 from unified_state.lib.record import disk_value
 from unified_state.lib.text import cut
 from unified_state.lib.times import age_text, to_milliseconds
-from unified_state.state_file.writer.inbox import Effect, Proposal
 
 _LINE, _VALUE = 400, 160  # characters of an item, and of one of its fields
 

@@ -115,7 +115,7 @@ def _tell_waiting(call: HookCall, archive: Archive) -> None:
     if archive.meta(TOLD_OF_FILE) is None:
         place = call.workspace.place
         if has_foreign_file(place) or waits_from_file(archive):
-            from unified_state.state_file.writer.inbox import tell_of_file  # once in the life of an archive
+            from unified_state.state_file.writer.foreign_file import tell_of_file  # once in the life of an archive
 
             line = tell_of_file(archive, call.workspace, call.now)
             call.message = "\n".join(filter(None, (call.message, line)))

@@ -212,7 +212,7 @@ def _undo(context: Context, arguments: Namespace) -> None:
 
 def _inbox(context: Context, _arguments: Namespace) -> None:
     from unified_state.interfaces.cli.inbox_lines import inbox_lines, inbox_value, note_lines, note_value
-    from unified_state.state_file.writer.inbox import Inbox, file_name, read_all
+    from unified_state.state_file.writer.foreign_file import Inbox, file_name, read_all
 
     workspace, now = context.workspace(create=False), current_time()
     if os.path.lexists(workspace.place.state_path) and not context.mark:  # what it holds may have to be noted first
@@ -245,7 +245,7 @@ def _decide(context: Context, arguments: Namespace) -> None:
 
 def _decide_all(context: Context, path: str, *, accepted: bool, why: str) -> None:
     from unified_state.interfaces.cli.inbox_lines import note_value
-    from unified_state.state_file.writer.inbox import decide_all, file_name
+    from unified_state.state_file.writer.foreign_file import decide_all, file_name
 
     workspace = context.workspace(create=True) if path and os.path.lexists(path) else context.changing()
     items, notes = decide_all(workspace, path, accepted=accepted, why=why)

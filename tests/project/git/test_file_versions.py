@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from unified_state.ledger.check_validity import changed_since, file_versions
+from unified_state.project.file_versions import changed_since, file_versions
 
 
 @pytest.fixture(autouse=True)
