@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from sqlite3 import Connection
 
-from unified_state.archive.schema.archive_tables import TABLES
+from unified_state.archive.schema.history_tables import HISTORY_TABLES
+from unified_state.archive.schema.ledger_tables import LEDGER_TABLES
 from unified_state.archive.schema.outbox_triggers import OUTBOX_TRIGGERS
 from unified_state.errors import DamagedArchiveError, NewerArchiveError, OlderArchiveError
 from unified_state.lib.package import upgrade_line
@@ -53,7 +54,7 @@ def newest_version() -> int:
 
 def create_tables(connection: Connection, version: int) -> None:
     """Create the tables of a version in an empty database."""
-    for statement in f"{TABLES}{OUTBOX_TRIGGERS}".split(";\n"):
+    for statement in f"{HISTORY_TABLES}{LEDGER_TABLES}{OUTBOX_TRIGGERS}".split(";\n"):
         connection.execute(statement)
     _apply(connection, version)
 

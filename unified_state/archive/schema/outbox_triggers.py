@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from unified_state.archive.schema.archive_tables import STEP_KEY
+from unified_state.archive.schema.ledger_tables import STEP_KEY
 
 LINK_KEY = "{0}.from_uuid || '/' || {0}.to_uuid || '/' || {0}.relation"
 

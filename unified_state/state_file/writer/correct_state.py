@@ -8,10 +8,11 @@ from typing import Any
 from unified_state.archive.archive import Archive
 from unified_state.constraints.compile_constraints import end_lost
 from unified_state.errors import NotFoundError
-from unified_state.ledger.correct_item import UndoResult, lift, undo
+from unified_state.ledger.correct_item import lift
 from unified_state.ledger.decide_proposal import accept, reject
 from unified_state.ledger.record_item import Author
 from unified_state.ledger.rules.short_item import short_form
+from unified_state.ledger.undo_change import UndoResult, undo
 from unified_state.model.item import Entry, LedgerItem
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.record_state import record

@@ -28,15 +28,12 @@ from unified_state.archive.steps import (
 from unified_state.archive.text_columns import (
     FORGOTTEN,
     FreeText,
-    finish,
     forget_free_text,
     forget_restores,
     forget_session_texts,
     forget_step,
     forget_texts,
     free_texts,
-    in_parts,
-    note_unfinished,
 )
 from unified_state.capture.rules.client_tools import TODO_TOOLS
 from unified_state.errors import NotFoundError, UsageError
@@ -55,6 +52,7 @@ from unified_state.model.step import TEXT, TOOL_CALL
 from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.state_file.writer.save_state import refresh_worktrees
+from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 from unified_state.upkeep.history.archive_changes import append, ensure_session
 from unified_state.upkeep.history.archive_rows import read_tombstones
 

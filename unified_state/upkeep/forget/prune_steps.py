@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from unified_state.archive.archive import BODY_SIZE, Archive
 from unified_state.archive.steps import uuid_key
-from unified_state.archive.text_columns import finish, forget_step, in_parts, note_unfinished, rewrite_index
+from unified_state.archive.text_columns import forget_step, rewrite_index
 from unified_state.errors import UsageError
 from unified_state.ledger.rules.short_item import may_decide
 from unified_state.lib.json_text import parse_json
@@ -22,6 +22,7 @@ from unified_state.lib.times import to_text
 from unified_state.model.refs import TURN, step_refs
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.search.rules.query_dates import begin_of
+from unified_state.upkeep.forget.unfinished import finish, in_parts, note_unfinished
 
 # Steps that the server in use does not have yet do not count as old.
 _OLD = f"""

@@ -9,15 +9,7 @@ from typing import Any
 
 from unified_state.archive.archive import Archive
 from unified_state.archive.steps import find_step
-from unified_state.archive.text_columns import (
-    FreeText,
-    finish,
-    free_texts,
-    note_rewrite,
-    note_unfinished,
-    replace_free_text,
-    replace_text,
-)
+from unified_state.archive.text_columns import FreeText, free_texts, note_rewrite, replace_free_text, replace_text
 from unified_state.ledger.find_sources import quoted, requote, requote_summary
 from unified_state.ledger.item_table import list_items, update_item
 from unified_state.lib.identifiers import mentioned_files
@@ -32,6 +24,7 @@ from unified_state.project.health import problem_files
 from unified_state.project.workspace.workspace import Workspace
 from unified_state.secrets.masker import Masker
 from unified_state.state_file.writer.save_state import existing_state_files, refresh_worktrees
+from unified_state.upkeep.forget.unfinished import finish, note_unfinished
 from unified_state.upkeep.history.archive_rows import note_masked
 
 

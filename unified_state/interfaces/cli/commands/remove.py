@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from unified_state.archive.text_columns import finish
 from unified_state.errors import UsageError
 from unified_state.interfaces.cli.command_context import Command, Context, argument, either, flag, option
 from unified_state.ledger.gate import confirm
@@ -13,6 +12,7 @@ from unified_state.lib.times import current_time
 from unified_state.upkeep.forget.forget_refs import ForgetPlan, ForgetRequest, find_to_forget, forget
 from unified_state.upkeep.forget.prune_steps import PruneResult, older_than, preview, prune, vacuum
 from unified_state.upkeep.forget.scan_secrets import scan
+from unified_state.upkeep.forget.unfinished import finish
 
 _SHARE = 10  # a free part of an archive that is worth a word
 _SCRIPTS = "add --yes to do it without a question, or --dry-run to look only"

@@ -8,9 +8,9 @@ from tests.builders import BODIES, NOW
 from unified_state.archive.archive import Archive
 from unified_state.errors import NotAtGateError, UsageError
 from unified_state.ledger.change_log import read_log
-from unified_state.ledger.correct_item import undo
 from unified_state.ledger.item_table import find_item, update_item
 from unified_state.ledger.record_item import Author, record_item
+from unified_state.ledger.undo_change import undo
 from unified_state.model.constraint import INFERRED, USER_SAID
 from unified_state.model.item import DECISION, LedgerItem
 from unified_state.secrets.masker import Masker
