@@ -115,6 +115,7 @@ def test_what_git_shows_again_at_any_time_is_not_told(command: str) -> None:
 
 def test_a_command_that_only_showed_files_is_told_if_its_output_is_an_outcome() -> None:
     assert told(run("sed -n 1,80p a.py", 0, "}", shows=True, lines=80)) == []
+    assert told(run("lsof -i", 0, "x", shows=True, lines=9)) == ["  $ lsof -i"]
     assert told(run("rg -n limit", 0, "", shows=True)) == ["  $ rg -n limit -> ended: no output"]
     failed = run("ls a b", 0, "ls: b: No such file", shows=True, lines=2, failed=True)
     assert told(failed) == ["  $ ls a b -> failed: ls: b: No such file"]

@@ -51,7 +51,7 @@ def test_any_line_gives_commands_with_words(line: str) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["cat notes.md", "git diff | grep -n Error", "cd src && /usr/bin/grep -r error:", "cat a; printf '--'; cat b", ""],
+    ["cat notes.md", "git diff | grep -n Error", "cd src && /usr/bin/grep -r error:", "cat a; printf '--'; nl b", ""],
 )
 def test_a_command_may_only_show_what_lies_somewhere(command: str) -> None:
     assert only_prints(command)

@@ -73,8 +73,9 @@ def command_key(command: str) -> str:
 
 _OPENINGS = {"if", "while"}  # the command follows these words
 _NO_PROGRAMS = {"cd", "done", "echo", "export", "fi", "for", "printf", "set"}
-_SHOWING = {"ack", "awk", "cat", "curl", "diff", "find", "gh", "git", "grep", "head", "jq", "less", "ls", "rg", "sed"}
-_SHOWING |= {"strings", "tail", "tree", "wc"}
+PRINTING, SEARCHING = {"cat", "head", "nl", "sed", "tail"}, {"grep", "rg"}  # programs that show the texts of files
+_SHOWING = {"ack", "awk", "curl", "diff", "find", "gh", "git", "jq", "less", "ls", "strings", "tree", "wc"}
+_SHOWING |= PRINTING | SEARCHING
 
 
 def only_prints(command: str) -> bool:

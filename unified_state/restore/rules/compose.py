@@ -93,9 +93,9 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
     steps = last_steps(known.turns, room * _LAST_STEPS)
     files = list(file_lines(known.working_set, room * _FILES))
     runs, said = run_pieces(known.recent), list(_said(known, "\n".join(steps)))
-    left = room * (1 - _TURNS) - _size(steps) - _size(files)
-    chosen = choose([*runs, *said], "\n".join((*steps, *files)), left)
-    left -= sum([*runs, *said][number].tokens for number in chosen)
+    pieces, left = [*runs, *said], room * (1 - _TURNS) - _size(steps) - _size(files)
+    chosen = choose(pieces, "\n".join((*steps, *files)), left)
+    left -= sum(pieces[number].tokens for number in chosen)
     files = list(file_lines(known.working_set, _size(files) + left))
     page.keep_back(_COUNTED)
     page.add(RAN_TITLE, [runs[number].text for number in chosen if number < len(runs)])
@@ -106,7 +106,7 @@ def _add_work(page: _Page, known: RestoreInput) -> None:
     others = [turn for turn in known.turns if f"T{turn.number}" not in shown]
     page.add(TURNS_TITLE, important_turns(others, known.now, page.tokens - _size([TURNS_TITLE])))
     page.keep_back(0)
-    untold = len(runs) + len(said) - len(chosen)
+    untold = len(pieces) - len(chosen)
     line = f"[LEFT OUT] {untold} commands and passages of the agent; `unified-state search WORDS` finds them"
     page.add("", [line] if untold else [])
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
-from unified_state.hosts.transcripts.rules.call_effects import Call, read_by_command, taken_away
+from unified_state.hosts.transcripts.rules.call_effects import Call, is_absolute, read_by_command, taken_away
 from unified_state.hosts.transcripts.rules.patches import Change, hunks_of
 from unified_state.lib.identifiers import identifiers, is_file, relative_path, with_slashes
 from unified_state.lib.record import Record
@@ -159,7 +159,7 @@ def _of_search(text: str, call: Call, root: str, before: str = "") -> Iterator[S
             if path in by_file or (path and len(by_file) < _MOST_FILES):
                 by_file.setdefault(path, []).append(line[len(path) :])
     for path, lines in by_file.items():
-        whole = path if path[:1] in {"", "/"} else before + path
+        whole = path if is_absolute(path) else before + path
         yield Sighting(relative_path(whole, root), MENTIONED, identifiers("\n".join(lines)))
 
 

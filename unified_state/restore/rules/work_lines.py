@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from unified_state.ledger.rules.item_lines import harmless
+from unified_state.lib.shell.shell_commands import PRINTING, SEARCHING
 from unified_state.lib.text import counted, cut, estimate_tokens
 from unified_state.model.known import RecentWork, RestoreInput, Run
 from unified_state.model.session_state import GitState
@@ -20,7 +21,7 @@ _CHECK, _OUTCOME, _COMMAND = 4.0, 3.0, 2.0
 # What the agent sees again with one command, and without effect.
 _SHOWN_AGAIN = ("git status", "git diff", "git log", "git add")
 # What only shows files: `[FILES]` and `[LAST STEPS]` have these.
-_READING = ("cat ", "find ", "grep ", "head ", "ls", "nl ", "rg ", "sed ", "tail ")
+_READING = PRINTING | SEARCHING | {"find", "ls"}
 
 
 def now_lines(known: RestoreInput) -> Iterator[str]:
@@ -75,8 +76,8 @@ def run_pieces(recent: RecentWork) -> list[Piece]:
     """
     told: list[Run] = []
     for run in recent.runs:
-        without_effect = (*_SHOWN_AGAIN, *(() if _has_outcome(run) else _READING))
-        is_shown_again = all(part.startswith(without_effect) for part in run.parts)
+        is_shown_again = all(part.startswith(_SHOWN_AGAIN) for part in run.parts)
+        is_shown_again |= not _has_outcome(run) and _READING.issuperset(part.split()[0] for part in run.parts)
         is_held = any(run.parts and run.parts <= later.parts for later in told)
         if not (is_shown_again or is_held or (run.failed and _is_solved(run, recent))):
             told.append(run)

@@ -13,7 +13,7 @@ from typing import Any
 from unified_state.hosts.transcripts.rules.patches import BEGIN, DELETED, Change, changes_in
 from unified_state.lib.json_text import parse_object
 from unified_state.lib.record import Record
-from unified_state.lib.shell.shell_commands import commands_run, only_prints, simple_commands
+from unified_state.lib.shell.shell_commands import PRINTING, SEARCHING, commands_run, only_prints, simple_commands
 from unified_state.lib.shell.shell_line import SimpleCommand, UnreadableError, program_name
 from unified_state.lib.text import strings_of
 from unified_state.model.constraint import LIFTED_BY
@@ -52,8 +52,6 @@ _WAITED = ("<retrieval_status>", "<status>")  # how the result of TaskOutput beg
 _STILL_RUNNING, _COMPLETED = "<status>running</status>", "<status>completed</status>"
 _TASK, _EXIT_CODE = "<task_id>", "<exit_code>"
 _NOT_FOUND = "Exit code 1"  # the whole result of a search without a match
-_SEARCHING = {"grep", "rg"}
-_READING = {"cat", "head", "nl", "sed", "tail"} | _SEARCHING
 _HEAD = 200  # characters of a result in which its client says that the command still runs
 
 
@@ -157,17 +155,17 @@ def read_by_command(call: Call) -> tuple[set[str], str | None]:
     """Return the files that a command prints, as `sed -n 1,80p a.py` does, and what stands before the paths that it
     found if it searches. Return none if it runs anything else, too.
     """
-    if not any(f"{name} " in call.command for name in _READING):
+    if not any(f"{name} " in call.command for name in PRINTING | SEARCHING):
         return set(), None
     try:
         ran = [command for command in commands_run(call.command) if command.words and command.words[0] != "cd"]
     except UnreadableError:
         return set(), None
     programs = [program_name(command.words[0]) for command in ran]
-    if not _READING.issuperset(programs) or any("-i" in command.words for command in ran):
+    if not (PRINTING | SEARCHING).issuperset(programs) or any("-i" in command.words for command in ran):
         return set(), None
     named = {_in_folder(call.fields, command.folder, Change(word)).path for command in ran for word in _read(command)}
-    searched = (command.folder for command, name in zip(ran, programs, strict=True) if name in _SEARCHING)
+    searched = (command.folder for command, name in zip(ran, programs, strict=True) if name in SEARCHING)
     return named, next((_in_folder(call.fields, folder, Change("")).path for folder in searched), None)
 
 
@@ -182,12 +180,13 @@ def _in_folder(fields: dict[str, Any], folder: str, change: Change) -> Change:
     workdir = fields.get("workdir")
     path = change.path
     for base in (folder, workdir):
-        if isinstance(base, str) and base not in {"", "."} and not _is_absolute(path):
+        if isinstance(base, str) and base not in {"", "."} and not is_absolute(path):
             path = f"{base.rstrip('/')}/{path}"
     return change if path == change.path else change.replace(path=path)
 
 
-def _is_absolute(path: str) -> bool:
+def is_absolute(path: str) -> bool:
+    """Return whether a path says the whole place: from the root, the home or a drive."""
     return path.startswith(("/", "~")) or path[1:2] == ":"
 
 
