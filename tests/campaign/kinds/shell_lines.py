@@ -33,7 +33,7 @@ def seeds() -> list[bytes]:
             "env A=1 sudo -u x git push -f origin", "bash -c 'git push --force'", "x=$(git push -f); echo `date`",
             "git -C /x push origin +main", "case $x in a) echo b;; *) git push;; esac", "echo $'\\x2df' \"a $b\" 'c'",
             "(cd x && git status) > /dev/null 2>&1 &", "xargs -n1 git push <<< '--force'",
-            "while read l; do :; done < f",
+            "while read l; do :; done < f", "echo ${a-<<b} $[1<<2]",
             "git commit -m 'never git push --force'", "echo ${a:-b} ${#c} $((1+2)) {a,b}", "! time -p ls; [[ a == b ]]",
             "timeout 5 nohup git push -f &", "git push --force-with-lease # no", "function f { ls; }", "a=(1 2 3)",
             "cat <<-A <<B\n\tx\n\tA\ny\nB", "select x in a; do break; done", "coproc cat", "exec 3<>f; echo >&3",

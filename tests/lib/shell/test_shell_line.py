@@ -168,6 +168,28 @@ def test_every_command_that_bash_runs_was_read(line: str, tmp_path: Path) -> Non
         assert any(_alike(arguments, found) for found in read), arguments
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo ${y-<<a}\n",
+        'echo "${y-"<<a"}"\n',
+        "echo ${y-'}'<<a}\n",
+        'echo ${y-"}"<<a}\n',
+        "echo ${y- <<a}\n",
+        "echo ${y- #} ;",
+        "echo 1 $[1 + 1 <<a]\n",
+        "cat <<<$[1<<2]\n",
+    ],
+)
+def test_no_brace_makes_a_text_of_what_bash_runs(line: str) -> None:
+    done = subprocess.run(["bash", "-c", f"{line} echo ran"], check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("ran\n")
+    try:
+        assert words(f"{line} p 1")[-1] == ["p", "1"]
+    except UnreadableError:
+        assert "<<" in line
+
+
 def recorded(text: str) -> Iterator[list[str]]:
     """The arguments of each call."""
     fields = iter(text.split("\0")[:-1])

@@ -117,6 +117,7 @@ class _Reader:
         self._text, self.at, self._depth = text, at, depth
         self._word: list[str] | None = None
         self._is_quoted = False
+        self._braces = 0  # open `${` and `$[`: up to the end of these all belongs to the word
         self._added = 0  # characters that stand for variables and substitutions
         self._variables: dict[str, list[str]] = {} if variables is None else variables
         self.commands: list[SimpleCommand] = []
@@ -144,7 +145,7 @@ class _Reader:
     def _handlers(self) -> dict[str, Callable[[], None]]:
         special: dict[str, Callable[[], None]] = {
             "'": self._single, '"': self._double, "\\": self._escape, "$": self._dollar, "`": self._backquote,
-            "#": self._comment, "<": self._redirect, ">": self._redirect,
+            "#": self._comment, "<": self._redirect, ">": self._redirect, "}": self._brace,
         }  # fmt: skip
         return special | dict.fromkeys(_BLANK, self._blank) | dict.fromkeys(_ENDS, self._operator)
 
@@ -196,7 +197,7 @@ class _Reader:
         self.at += 1
 
     def _comment(self) -> None:
-        if self._word is not None:
+        if self._word is not None or self._braces:
             self._add("#")
             self.at += 1
             return
@@ -216,10 +217,16 @@ class _Reader:
         while sign not in _REDIRECTIONS:
             sign = sign[:-1]
         words = (*self._command.words[:2], *self._command.words[-1:])  # where an assignment may stand
-        if sign in ("<<", "<<-") and any(word[:1].isalpha() and word.count("[") > word.count("]") for word in words):
-            raise UnreadableError  # bash may read `a[b <<c]d` as one word, and no text behind it
+        is_index = any(word[:1].isalpha() and word.count("[") > word.count("]") for word in words)
+        if sign in ("<<", "<<-") and (self._braces or is_index):
+            raise UnreadableError  # bash reads `${a-<<b}` and may read `a[b <<c]d` as one word, and no text behind it
         self._takes = _REDIRECTIONS[sign]
         self.at += len(sign)
+
+    def _brace(self) -> None:
+        self._braces = max(0, self._braces - 1)
+        self._add("}")
+        self.at += 1
 
     def _operator(self) -> None:
         sign = self._text[self.at]
@@ -306,7 +313,7 @@ class _Reader:
     def _double(self, closing: str = '"') -> None:
         """Parse text in double quotes, or without a closing sign the body of a heredoc."""
         self._add("")
-        self._is_quoted, self.at = True, self.at + bool(closing)
+        self._is_quoted, self.at, outside = True, self.at + bool(closing), self._braces
         while self.at < len(self._text) and self._text[self.at] != closing:
             sign = self._text[self.at]
             if sign == "\\":
@@ -317,6 +324,8 @@ class _Reader:
                 self._dollar(in_quotes=True)
             elif sign == "`":
                 self._backquote(in_quotes=True)
+            elif sign == "}" and self._braces > outside:  # others are closed outside of these quotes
+                self._brace()
             else:
                 self._add(sign)
                 self.at += 1
@@ -348,6 +357,7 @@ class _Reader:
         elif following[:1] == '"' and not in_quotes:
             self.at += 1
         else:
+            self._braces += following[:1] in ("{", "[")
             self._add("$")
             self.at += 1
 
